@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from clarion.audit.model import Action, Change
-from clarion.audit.recording import record_change
+from clarion.audit.recording import record, record_change
+from clarion.audit.resources import target_of
 from clarion.cli.author import command_line_author
 from clarion.cli.listing import AsJson, print_listing
 from clarion.cli.options import DatabaseUrl, DataDir
@@ -23,7 +24,6 @@ from clarion.cli.stores import (
 from clarion.clock import Millis, SystemClock
 from clarion.db.port import Connection
 from clarion.environments.actions import KeyRequest, change_environment, list_environments_to_change
-from clarion.environments.auditing import record_api_key, record_environment, target_of
 from clarion.environments.bootstrap import check_vault
 from clarion.environments.model import Environment, Organization
 from clarion.environments.options import DataKind
@@ -187,8 +187,8 @@ def delete(
 async def record_new(db: Connection, made: NewEnvironment, now: Millis) -> None:
     """Record a new environment and its API key in its audit log."""
     author = command_line_author()
-    await record_environment(db, Action.ENVIRONMENT_CREATE, author, now, after=made.environment)
-    await record_api_key(db, Action.API_KEY_CREATE, author, now, after=made.key.record)
+    await record(db, Action.ENVIRONMENT_CREATE, author, now, after=made.environment)
+    await record(db, Action.API_KEY_CREATE, author, now, after=made.key.record)
 
 
 def print_new(made: list[NewEnvironment]) -> None:
@@ -211,7 +211,7 @@ def _change(settings: Settings, name: str, changes: dict[str, Any]) -> tuple[Env
         now = SystemClock().now()
         before, after = await change_environment(db, siblings, current, patch.fields(current, settings), now)
         author = command_line_author()
-        await record_environment(db, Action.ENVIRONMENT_UPDATE, author, now, before=before, after=after)
+        await record(db, Action.ENVIRONMENT_UPDATE, author, now, before=before, after=after)
         return before, after
 
     return asyncio.run(run_in_store(settings, change))

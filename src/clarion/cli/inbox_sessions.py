@@ -5,15 +5,14 @@ import asyncio
 import typer
 from rich.console import Console
 
-from clarion.audit.model import Action, Change
-from clarion.audit.recording import record_change
+from clarion.audit.model import Action
+from clarion.audit.recording import record_event
 from clarion.cli.author import command_line_author
 from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName
 from clarion.cli.stores import get_environment, load_settings, run_in_store
 from clarion.clock import SystemClock
 from clarion.db.port import Connection
 from clarion.environments import store
-from clarion.environments.auditing import target_of
 from clarion.environments.model import Environment
 
 commands = typer.Typer(help="Look after the sessions of subscribers' inboxes.", no_args_is_help=True)
@@ -32,8 +31,7 @@ def end_sessions(environment: EnvironmentName, data_dir: DataDir = None, databas
     async def end(db: Connection) -> Environment:
         found = await get_environment(db, environment)
         await store.raise_session_epoch(db, found.id)
-        change = Change(action=Action.ENVIRONMENT_REVOKE_SESSIONS, target=target_of(found))
-        await record_change(db, found.id, change, command_line_author(), SystemClock().now())
+        await record_event(db, Action.ENVIRONMENT_REVOKE_SESSIONS, found, command_line_author(), SystemClock().now())
         return found
 
     ended = asyncio.run(run_in_store(settings, end))

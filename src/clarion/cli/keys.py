@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 
 from clarion.audit.model import Action
+from clarion.audit.recording import record
 from clarion.cli.author import command_line_author
 from clarion.cli.listing import AsJson, moment, print_listing
 from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName
@@ -14,7 +15,6 @@ from clarion.cli.stores import get_environment, load_settings, run_in_store
 from clarion.clock import DAY, Millis, SystemClock
 from clarion.db.port import Connection
 from clarion.environments import actions, store
-from clarion.environments.auditing import record_api_key
 from clarion.environments.bootstrap import check_vault
 from clarion.environments.model import ApiKey, Environment
 from clarion.errors import SettingsError
@@ -57,7 +57,7 @@ def create_key(
         await check_vault(db, settings, vault)
         found = await get_environment(db, environment)
         made = await actions.create_api_key(db, found.id, request, vault=vault, now=now)
-        await record_api_key(db, Action.API_KEY_CREATE, command_line_author(), now, after=made.record)
+        await record(db, Action.API_KEY_CREATE, command_line_author(), now, after=made.record)
         return made
 
     created = asyncio.run(run_in_store(settings, create))
@@ -114,7 +114,7 @@ def revoke_key(
         for one in await store.list_environments(db) if found_id else ():
             key = await store.find_api_key(db, one.id, ApiKeyId(found_id or b""))
             if key is not None and await store.revoke_api_key(db, one.id, key.id, now):
-                await record_api_key(db, Action.API_KEY_REVOKE, command_line_author(), now, before=key)
+                await record(db, Action.API_KEY_REVOKE, command_line_author(), now, before=key)
                 return True
         return False
 

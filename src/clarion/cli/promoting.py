@@ -13,8 +13,7 @@ from clarion.cli.stores import get_environment, load_settings, run_in_store
 from clarion.clock import SystemClock
 from clarion.db.port import Connection
 from clarion.environments.bootstrap import check_vault
-from clarion.environments.promotion.actions import Promoted, Promotion, Selected, promote
-from clarion.environments.promotion.auditing import record_promotion
+from clarion.environments.promotion.actions import Promoted, Promotion, Selected, promote, record_promotion
 from clarion.environments.promotion.context import PromotionContext
 from clarion.environments.promotion.model import ResourceDiff, ResourceType
 from clarion.errors import SettingsError

@@ -3,10 +3,10 @@
 from msgspec import Struct
 
 from clarion.audit.model import SERVICE, Action, Author
+from clarion.audit.recording import record
 from clarion.clock import Clock, Millis
 from clarion.db.port import Connection, Database
 from clarion.environments import actions, store
-from clarion.environments.auditing import record_api_key, record_environment
 from clarion.environments.model import hash_key
 from clarion.environments.organizations.actions import FIRST_KEY, create_organization
 from clarion.errors import SettingsError
@@ -93,7 +93,7 @@ def _refuse_closed(closed: list[Envelope], settings: Settings) -> None:
 async def _set_up(db: Connection, settings: Settings, vault: Vault, now: Millis) -> None:
     identifiers = {"Development": settings.development_app_id, "Production": settings.production_app_id}
     for environment in await create_organization(db, name="Clarion", identifiers=identifiers, vault=vault, now=now):
-        await record_environment(db, Action.ENVIRONMENT_CREATE, _BY_SERVICE, now, after=environment)
+        await record(db, Action.ENVIRONMENT_CREATE, _BY_SERVICE, now, after=environment)
 
 
 async def _add_configured_keys(db: Connection, settings: Settings, vault: Vault, now: Millis) -> None:
@@ -105,7 +105,7 @@ async def _add_configured_keys(db: Connection, settings: Settings, vault: Vault,
         if secret and not await store.list_api_keys_by_hash(db, [hash_key(secret.reveal())]):
             request = actions.KeyRequest(name="Configured key", text=secret.reveal())
             made = await actions.create_api_key(db, environment.id, request, vault=vault, now=now)
-            await record_api_key(db, Action.API_KEY_CREATE, _BY_SERVICE, now, after=made.record)
+            await record(db, Action.API_KEY_CREATE, _BY_SERVICE, now, after=made.record)
 
 
 async def _create_first_keys(db: Connection, vault: Vault, now: Millis) -> FirstKeys | None:
@@ -115,6 +115,6 @@ async def _create_first_keys(db: Connection, vault: Vault, now: Millis) -> First
         if not await store.has_had_api_key(db, environment.id):
             request = actions.KeyRequest(name=FIRST_KEY)
             created = await actions.create_api_key(db, environment.id, request, vault=vault, now=now)
-            await record_api_key(db, Action.API_KEY_CREATE, _BY_SERVICE, now, after=created.record)
+            await record(db, Action.API_KEY_CREATE, _BY_SERVICE, now, after=created.record)
             keys[environment.name] = created.text
     return FirstKeys(keys) if keys else None

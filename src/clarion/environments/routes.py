@@ -4,13 +4,12 @@ from msgspec import UnsetType
 
 from clarion import __version__
 from clarion.audit.model import Action
-from clarion.audit.recording import author_of, record
+from clarion.audit.recording import author_of, record_event, record_request
 from clarion.bus import Signal
 from clarion.clock import Millis, iso_text
 from clarion.db.query import sql
 from clarion.environments import actions, store
 from clarion.environments.access import Reach, access_environment
-from clarion.environments.auditing import record_api_key, record_request, target_of
 from clarion.environments.model import ApiKey, list_missing_scopes, outlives
 from clarion.environments.wire import (
     ApiKeyIn,
@@ -73,9 +72,8 @@ async def put_environment(call: Call, environment_id: EnvironmentId, body: Envir
 async def revoke_sessions(call: Call) -> None:
     """End all sessions of subscribers of the API key's environment; a page begins a new one when it is loaded."""
     await store.raise_session_epoch(call.db, call.environment_id)
-    await record(
-        call, Action.ENVIRONMENT_REVOKE_SESSIONS, target_of(await access_environment(call, call.environment_id))
-    )
+    environment = await access_environment(call, call.environment_id)
+    await record_event(call.db, Action.ENVIRONMENT_REVOKE_SESSIONS, environment, author_of(call), call.now)
 
 
 @operation("GET", "/v1/environments/api-keys", scope=Scope.ENVIRONMENTS_READ)
@@ -102,7 +100,7 @@ async def create_api_key(call: Call, body: ApiKeyIn) -> NewApiKeyOut:
         name=body.name, scopes=scopes, expires_at=expires_at, created_by=None if member is None else member.id
     )
     made = await actions.create_api_key(call.db, call.environment_id, request, vault=call.services.vault, now=call.now)
-    await record_api_key(call.db, Action.API_KEY_CREATE, author_of(call), call.now, after=made.record)
+    await record_request(call, Action.API_KEY_CREATE, after=made.record)
     call.after_commit.append(lambda: call.services.bus.publish(Signal.API_KEY_CHANGED))
     return NewApiKeyOut(key=made.text, api_key=ApiKeyOut.of(made.record))
 
@@ -119,7 +117,7 @@ async def update_api_key(call: Call, key_id: ApiKeyId, body: ApiKeyPatch) -> Api
     await store.update_api_key(call.db, call.environment_id, key_id, name=name, expires_at=expires_at)
     call.after_commit.append(lambda: call.services.bus.publish(Signal.API_KEY_CHANGED))
     changed = await _get_api_key(call, key_id)
-    await record_api_key(call.db, Action.API_KEY_UPDATE, author_of(call), call.now, before=key, after=changed)
+    await record_request(call, Action.API_KEY_UPDATE, before=key, after=changed)
     return ApiKeyOut.of(changed)
 
 
@@ -129,7 +127,7 @@ async def revoke_api_key(call: Call, key_id: ApiKeyId) -> None:
     key = await _get_api_key(call, key_id)
     _require_scopes(call, key.scopes, "revoke", call.caller.scopes | call.caller.grantable_scopes)
     if await store.revoke_api_key(call.db, call.environment_id, key_id, call.now):
-        await record_api_key(call.db, Action.API_KEY_REVOKE, author_of(call), call.now, before=key)
+        await record_request(call, Action.API_KEY_REVOKE, before=key)
     call.after_commit.append(lambda: call.services.bus.publish(Signal.API_KEY_CHANGED))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clarion.audit.model import Action
-from clarion.audit.recording import author_of
+from clarion.audit.recording import record_request
 from clarion.environments.configuration import raise_configuration_version
 from clarion.errors import Invalid, NotFound
 from clarion.http.caller import Caller
@@ -12,7 +12,6 @@ from clarion.http.operation import Call, DetachedCall, Services, Transaction, op
 from clarion.http.wire import IdText, changes_of
 from clarion.ids import IntegrationId
 from clarion.integrations import actions, store, verification
-from clarion.integrations.auditing import NO_ACTIONS, record_integrations
 from clarion.integrations.model import Integration
 from clarion.integrations.wire import (
     IntegrationIn,
@@ -29,6 +28,7 @@ from clarion.providers.registry import find_provider
 from clarion.vocabulary import Scope
 
 _FIELDS = ("name", "identifier", "active", "credentials", "conditions", "weight", "rate_limit")
+_NO_ACTIONS: Mapping[IntegrationId, Action] = {}
 _NAMES = "name, identifier, active, credentials, conditions, weight, rateLimit"
 
 
@@ -167,10 +167,25 @@ async def _list_before(call: Call) -> list[Integration]:
 
 
 async def _record(
-    call: Call, before: list[Integration], actions_by_id: Mapping[IntegrationId, Action] = NO_ACTIONS
+    call: Call, before: list[Integration], actions_by_id: Mapping[IntegrationId, Action] = _NO_ACTIONS
 ) -> None:
+    """Record how the integrations differ from before; a change of one may take `primary` from another.
+
+    `actions_by_id` names what was done to an integration if it is neither created, updated nor deleted.
+    """
     after = await store.list_integrations(call.db, call.environment_id, call.services.vault)
-    await record_integrations(call.db, before, after, author_of(call), call.now, actions=actions_by_id)
+    olds = {integration.id: integration for integration in before}
+    news = {integration.id: integration for integration in after}
+    for integration_id in {**olds, **news}:
+        old, new = olds.get(integration_id), news.get(integration_id)
+        action = actions_by_id.get(integration_id) or _action(old, new)
+        await record_request(call, action, before=old, after=new)
+
+
+def _action(old: Integration | None, new: Integration | None) -> Action:
+    if old is None:
+        return Action.INTEGRATION_CREATE
+    return Action.INTEGRATION_DELETE if new is None else Action.INTEGRATION_UPDATE
 
 
 def _check_environment(call: Call | DetachedCall, environment_id: IdText | None) -> None:

@@ -4,6 +4,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clarion.audit.model import Action
+from clarion.audit.recording import author_of_member, record
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.environments.store import lock_organization
@@ -11,7 +12,6 @@ from clarion.errors import Invalid, NotFound
 from clarion.ids import MemberId, OrganizationId, id_text, new_id
 from clarion.members import store
 from clarion.members.addresses import MemberAddress
-from clarion.members.auditing import author_of_member, record_member
 from clarion.members.model import (
     LIFETIMES,
     MAX_RESET_LINKS,
@@ -96,7 +96,7 @@ async def accept_link(
     # An invitation is for its address: the link proves it, whatever the body says.
     email = link.email or person.email
     member = await create_member(db, link.organization_id, replace(person, email=email), link.access, now)
-    await record_member(db, Action.MEMBER_CREATE, author_of_member(member, request_id), now, after=member)
+    await record(db, Action.MEMBER_CREATE, author_of_member(member, request_id), now, after=member)
     return member
 
 
@@ -134,7 +134,7 @@ async def reset_password(
     await store.delete_reset_links(db, member.email)
     await store.delete_other_sessions(db, member.id, TokenHash(b""))
     author = author_of_member(member, request_id)
-    await record_member(db, Action.MEMBER_RESET_PASSWORD, author, now, before=member, after=changed)
+    await record(db, Action.MEMBER_RESET_PASSWORD, author, now, before=member, after=changed)
     return changed
 
 

@@ -10,14 +10,15 @@ from typing import Any
 
 from msgspec import Struct
 
+from clarion.audit.model import SERVICE, Action, Author, Change, Target, TargetType
+from clarion.audit.recording import record_change
 from clarion.clock import SECOND, Millis
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.db.queue_plans import distinct_environments, distinct_pairs, prefer_index_scans
 from clarion.environments.configuration import raise_configuration_version
-from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId
+from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId, id_text
 from clarion.vault import Vault
-from clarion.webhooks.auditing import record_disabled
 from clarion.webhooks.model import DISABLE_AFTER, Attempt, DeliveryStatus, Endpoint, append_to_log, next_attempt_at
 from clarion.webhooks.store import endpoint_of
 
@@ -190,8 +191,20 @@ async def _update_endpoint(
         if await db.execute(DISABLE, **bound, reason=GONE, failing_since=now, now=now):
             reasons.append(GONE)
     for reason in reasons:
-        await record_disabled(db, environment_id, endpoint_id, reason, now)
+        await _record_disabled(db, environment_id, endpoint_id, reason, now)
     return len(reasons)
+
+
+async def _record_disabled(
+    db: Connection, environment_id: EnvironmentId, endpoint_id: WebhookEndpointId, reason: str, now: Millis
+) -> None:
+    change = Change(
+        action=Action.WEBHOOK_ENDPOINT_UPDATE,
+        target=Target(type=TargetType.WEBHOOK_ENDPOINT, id=id_text(endpoint_id)),
+        before={"active": True, "disabledReason": None},
+        after={"active": False, "disabledReason": reason},
+    )
+    await record_change(db, environment_id, change, Author(actor=SERVICE), now)
 
 
 def _row(delivery: ClaimedDelivery, attempt: Attempt, now: Millis) -> dict[str, Any]:

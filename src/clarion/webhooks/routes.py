@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import UnsetType
 
 from clarion.audit.model import Action
-from clarion.audit.recording import author_of
+from clarion.audit.recording import record_request
 from clarion.clock import iso_text
 from clarion.db.port import Connection
 from clarion.errors import Invalid
@@ -16,7 +16,6 @@ from clarion.ids import WebhookDeliveryId, WebhookEndpointId, WebhookEventId, id
 from clarion.providers.definition.result import SendFailure
 from clarion.vocabulary import Scope
 from clarion.webhooks import actions, store
-from clarion.webhooks.auditing import record_endpoint
 from clarion.webhooks.events import make_payload
 from clarion.webhooks.model import EVENT_DESCRIPTIONS, Delivery, Endpoint, EventType
 from clarion.webhooks.posting import post_event
@@ -57,7 +56,7 @@ async def create_webhook_endpoint(call: Call, body: EndpointIn) -> NewEndpointOu
         "active": body.active,
     }
     made = await actions.create_endpoint(call.db, call.environment_id, fields, vault=call.services.vault, now=call.now)
-    await _record(call, Action.WEBHOOK_ENDPOINT_CREATE, after=made)
+    await record_request(call, Action.WEBHOOK_ENDPOINT_CREATE, after=made)
     return NewEndpointOut.of(made)
 
 
@@ -96,7 +95,7 @@ async def update_webhook_endpoint(call: Call, endpoint_id: WebhookEndpointId, bo
     changed = await actions.update_endpoint(
         call.db, call.environment_id, endpoint_id, fields, vault=call.services.vault, now=call.now
     )
-    await _record(call, Action.WEBHOOK_ENDPOINT_UPDATE, before=before, after=changed)
+    await record_request(call, Action.WEBHOOK_ENDPOINT_UPDATE, before=before, after=changed)
     return EndpointOut.of(changed)
 
 
@@ -105,7 +104,7 @@ async def delete_webhook_endpoint(call: Call, endpoint_id: WebhookEndpointId) ->
     """Delete an endpoint; its queued deliveries are not sent."""
     before = await _get_endpoint(call, endpoint_id, for_update=True)
     await actions.delete_endpoint(call.db, call.environment_id, endpoint_id)
-    await _record(call, Action.WEBHOOK_ENDPOINT_DELETE, before=before)
+    await record_request(call, Action.WEBHOOK_ENDPOINT_DELETE, before=before)
 
 
 @operation("POST", "/v1/webhooks/endpoints/{endpointId}/rotate-secret", scope=Scope.WEBHOOKS_WRITE)
@@ -115,7 +114,7 @@ async def rotate_webhook_secret(call: Call, endpoint_id: WebhookEndpointId) -> E
     changed = await actions.rotate_secret(
         call.db, call.environment_id, endpoint_id, vault=call.services.vault, now=call.now
     )
-    await _record(call, Action.WEBHOOK_ENDPOINT_ROTATE_SECRET, before=before, after=changed)
+    await record_request(call, Action.WEBHOOK_ENDPOINT_ROTATE_SECRET, before=before, after=changed)
     until = changed.secrets[1].until or call.now
     return EndpointSecretOut(secret=changed.secret.reveal(), previous_until=iso_text(until))
 
@@ -202,10 +201,6 @@ def _show(call: Call, endpoint: Endpoint) -> EndpointOut:
 async def _get_endpoint(call: Call, endpoint_id: WebhookEndpointId, *, for_update: bool = False) -> Endpoint:
     vault = call.services.vault
     return await store.get_endpoint(call.db, call.environment_id, endpoint_id, vault, for_update=for_update)
-
-
-async def _record(call: Call, action: Action, *, before: Endpoint | None = None, after: Endpoint | None = None) -> None:
-    await record_endpoint(call.db, action, author_of(call), call.now, before=before, after=after)
 
 
 def _text(value: Any) -> str | None:

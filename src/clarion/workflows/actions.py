@@ -38,7 +38,7 @@ async def create_workflow(
         raise _identifier_taken(workflow.key)
     await insert_note(db, version, make_note(None, version, origin))
     await _append_event(db, EventType.WORKFLOW_CREATED, workflow, now)
-    return workflow, version
+    return VersionedWorkflow(workflow, version)
 
 
 async def change_workflow(
@@ -65,7 +65,7 @@ async def change_workflow(
     await store.update_workflow(db, changed)
     await raise_configuration_version(db, changed.environment_id)
     await _append_event(db, EventType.WORKFLOW_UPDATED, changed, now)
-    return changed, next_version
+    return VersionedWorkflow(changed, next_version)
 
 
 async def duplicate_workflow(
@@ -85,7 +85,7 @@ async def duplicate_workflow(
         if await store.insert_workflow(db, copy, first):
             await insert_note(db, first, make_note(None, first, origin))
             await _append_event(db, EventType.WORKFLOW_CREATED, copy, now)
-            return copy, first
+            return VersionedWorkflow(copy, first)
     raise _identifier_taken(keys[-1])
 
 
@@ -148,7 +148,7 @@ def _new_workflow(
         created_at=now,
         updated_at=now,
     )
-    return workflow, version
+    return VersionedWorkflow(workflow, version)
 
 
 def _copied_step(step: Step, version: WorkflowVersion, now: Millis) -> Step:

@@ -1,14 +1,13 @@
 """The history of a workflow: list its versions, compare them, and restore one."""
 
 from clarion.audit.model import Action
-from clarion.audit.recording import author_of
+from clarion.audit.recording import author_of, record_request
 from clarion.http.operation import Call, Transaction, operation
 from clarion.http.pages import CursorPage, list_cursor_page
 from clarion.http.preconditions import IfMatch
 from clarion.ids import WorkflowKey
 from clarion.vocabulary import Scope
 from clarion.workflows import actions, store
-from clarion.workflows.auditing import record_workflow
 from clarion.workflows.comparing import diff_versions
 from clarion.workflows.history import VersionKind, VersionOrigin
 from clarion.workflows.history_store import find_note, get_past_version, list_past_versions, past_version_of
@@ -75,9 +74,9 @@ async def restore_workflow_version(
 ) -> WorkflowOut:
     """Make a new version with the steps and the payload schema of an earlier one; runs under way keep theirs."""
     current = await lock_workflow(call, workflow_key, if_match)
-    past = await get_past_version(call.db, current[0], version_id)
+    past = await get_past_version(call.db, current.workflow, version_id)
     content = {"steps": past.steps, "payload_schema": past.payload_schema, "validate_payload": past.validate_payload}
     origin = VersionOrigin(kind=VersionKind.RESTORED, actor=author_of(call).actor, source_id=past.id)
     changed = await actions.change_workflow(call.db, current, {}, content, call.now, origin)
-    await record_workflow(call, Action.WORKFLOW_RESTORE, before=current, after=changed)
+    await record_request(call, Action.WORKFLOW_RESTORE, before=current, after=changed)
     return WorkflowOut.of(*changed, call.services.names.origin)

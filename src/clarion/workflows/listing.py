@@ -21,7 +21,7 @@ async def list_workflow_page(
         found = await _with_status(db, environment_id, found, set(query.status))
     page = found[query.offset : query.offset + query.limit]
     versions = await _versions(db, environment_id, page)
-    return [(one, versions[one.version_id]) for one in page], len(found)
+    return [VersionedWorkflow(workflow, versions[workflow.version_id]) for workflow in page], len(found)
 
 
 def _is_wanted(workflow: Workflow, query: WorkflowsQuery) -> bool:

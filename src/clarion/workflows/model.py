@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -168,8 +168,11 @@ class WorkflowVersion(Struct, frozen=True, kw_only=True, dict=True):
         return list(dict.fromkeys(channel for channel in found if channel is not None))
 
 
-VersionedWorkflow = tuple[Workflow, WorkflowVersion]
-"""A workflow with its current version."""
+class VersionedWorkflow(NamedTuple):
+    """A workflow with its current version."""
+
+    workflow: Workflow
+    version: WorkflowVersion
 
 
 def find_step(steps: Sequence[Step], reference: str) -> Step | None:

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import UnsetType
 
 from clarion.audit.model import Action
-from clarion.audit.recording import author_of
+from clarion.audit.recording import author_of, record_request
 from clarion.db.port import Connection
 from clarion.errors import NotFound
 from clarion.http.limits import LARGE_BODY
@@ -18,7 +18,6 @@ from clarion.ids import EnvironmentId, WorkflowKey
 from clarion.jsontext import plain_value
 from clarion.vocabulary import Scope, StepType
 from clarion.workflows import actions, store
-from clarion.workflows.auditing import record_workflow
 from clarion.workflows.history import VersionKind, VersionOrigin
 from clarion.workflows.listing import list_workflow_page
 from clarion.workflows.model import Step, Workflow, WorkflowVersion
@@ -77,7 +76,7 @@ async def create_workflow(call: Call, body: WorkflowIn) -> WorkflowOut:
     fields = body.fields() | {"key": WorkflowKey(str(body.workflow_id))}
     content = body.content() | {"steps": build_steps(body.steps, (), call.now)}
     made = await actions.create_workflow(call.db, call.environment_id, fields, content, call.now, _saved_by(call))
-    await record_workflow(call, Action.WORKFLOW_CREATE, after=made)
+    await record_request(call, Action.WORKFLOW_CREATE, after=made)
     return WorkflowOut.of(*made, call.services.names.origin)
 
 
@@ -109,9 +108,9 @@ async def get_workflow(call: Call, workflow_key: WorkflowKey) -> WorkflowOut:
 async def replace_workflow(call: Call, workflow_key: WorkflowKey, body: WorkflowPut, if_match: IfMatch) -> WorkflowOut:
     """Replace the steps and change what else is sent; runs under way keep the version that they started with."""
     current = await lock_workflow(call, workflow_key, if_match)
-    content = body.content() | {"steps": build_steps(body.steps, current[1].steps, call.now)}
+    content = body.content() | {"steps": build_steps(body.steps, current.version.steps, call.now)}
     changed = await actions.change_workflow(call.db, current, body.fields(), content, call.now, _saved_by(call))
-    await record_workflow(call, Action.WORKFLOW_UPDATE, before=current, after=changed)
+    await record_request(call, Action.WORKFLOW_UPDATE, before=current, after=changed)
     return WorkflowOut.of(*changed, call.services.names.origin)
 
 
@@ -130,7 +129,7 @@ async def update_workflow(call: Call, workflow_key: WorkflowKey, body: WorkflowP
     current = await lock_workflow(call, workflow_key, if_match)
     origin = _saved_by(call)
     changed = await actions.change_workflow(call.db, current, body.fields(), body.content(), call.now, origin)
-    await record_workflow(call, Action.WORKFLOW_UPDATE, before=current, after=changed)
+    await record_request(call, Action.WORKFLOW_UPDATE, before=current, after=changed)
     return WorkflowOut.of(*changed, call.services.names.origin)
 
 
@@ -138,8 +137,8 @@ async def update_workflow(call: Call, workflow_key: WorkflowKey, body: WorkflowP
 async def delete_workflow(call: Call, workflow_key: WorkflowKey, if_match: IfMatch) -> None:
     """Delete a workflow; runs under way go on, and its identifier is free again."""
     current = await lock_workflow(call, workflow_key, if_match)
-    await actions.delete_workflow(call.db, current[0], call.now)
-    await record_workflow(call, Action.WORKFLOW_DELETE, before=current)
+    await actions.delete_workflow(call.db, current.workflow, call.now)
+    await record_request(call, Action.WORKFLOW_DELETE, before=current)
 
 
 @operation(
@@ -159,7 +158,7 @@ async def duplicate_workflow(call: Call, workflow_key: WorkflowKey, body: Duplic
         fields["key"] = WorkflowKey(str(body.workflow_id))
     origin = VersionOrigin(kind=VersionKind.DUPLICATED, actor=author_of(call).actor, source_id=found.id)
     made = await actions.duplicate_workflow(call.db, found, fields, call.now, origin)
-    await record_workflow(call, Action.WORKFLOW_DUPLICATE, after=made)
+    await record_request(call, Action.WORKFLOW_DUPLICATE, after=made)
     return WorkflowOut.of(*made, call.services.names.origin)
 
 

@@ -21,4 +21,4 @@ async def lock_workflow(call: Call, workflow_key: WorkflowKey, if_match: IfMatch
             etag=etag,
             ctx={"workflow": WorkflowOut.of(found, version, call.services.names.origin)},
         )
-    return found, version
+    return VersionedWorkflow(found, version)

@@ -1,11 +1,11 @@
 """Environments: create and delete them."""
 
-from clarion.audit.model import Action
-from clarion.audit.recording import author_of, record
+from clarion.audit.model import Action, Change
+from clarion.audit.recording import author_of, record_change, record_request
+from clarion.audit.resources import target_of
 from clarion.bus import Signal
 from clarion.environments.access import Reach
 from clarion.environments.actions import KeyRequest
-from clarion.environments.auditing import record_api_key, record_request, target_of
 from clarion.environments.model import Environment
 from clarion.environments.organizations import actions
 from clarion.environments.organizations.wire import (
@@ -37,7 +37,7 @@ async def create_environment(call: Call, body: EnvironmentIn) -> NewEnvironmentO
         call.db, reach.all, body.draft(), key=key, vault=call.services.vault, now=call.now
     )
     await record_request(call, Action.ENVIRONMENT_CREATE, after=made.environment)
-    await record_api_key(call.db, Action.API_KEY_CREATE, author_of(call), call.now, after=made.key.record)
+    await record_request(call, Action.API_KEY_CREATE, after=made.key.record)
     call.after_commit.append(lambda: call.services.bus.publish(Signal.MEMBERS_CHANGED))
     return NewEnvironmentOut.of_new(made, caller.key_id)
 
@@ -60,7 +60,8 @@ async def delete_environment(call: Call, environment_id: EnvironmentId, query: D
     _check_deletion(call, deleted, query)
     await actions.delete_environment(call.db, deleted, call.now)
     # In the log of the API key's own environment: that of the deleted one is deleted with it.
-    await record(call, Action.ENVIRONMENT_DELETE, target_of(deleted))
+    change = Change(action=Action.ENVIRONMENT_DELETE, target=target_of(deleted))
+    await record_change(call.db, call.environment_id, change, author_of(call), call.now)
     call.after_commit.append(lambda: call.services.bus.publish(Signal.API_KEY_CHANGED))
     return EnvironmentDeletedOut()
 

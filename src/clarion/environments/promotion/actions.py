@@ -5,7 +5,10 @@ from collections.abc import Collection, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from clarion.audit.model import Action, Author
+from clarion.audit.recording import record_event
 from clarion.db.port import Connection
+from clarion.environments.model import Environment
 from clarion.environments.promotion.context import PromotionContext
 from clarion.environments.promotion.kinds import KINDS, ResourceKind
 from clarion.environments.promotion.model import Resource, ResourceDiff, ResourceType, diff_resources
@@ -61,6 +64,26 @@ async def promote(
         if one.reason is None and not dry_run:
             await kinds[one.diff.type].apply(db, promotion.target_id, one.diff, context)
     return promoted
+
+
+async def record_promotion(
+    db: Connection,
+    source: Environment,
+    target: Environment,
+    promoted: Sequence[Promoted],
+    *,
+    author: Author,
+    context: PromotionContext,
+) -> None:
+    """Record what was promoted in the audit log of the target, unless that is nothing."""
+    resources = [
+        {"type": one.diff.type, "identifier": resource.identifier, "action": one.diff.action}
+        for one in promoted
+        if one.reason is None and (resource := one.diff.source or one.diff.target) is not None
+    ]
+    if resources:
+        details = {"from": {"_id": id_text(source.id), "name": source.name}, "resources": resources}
+        await record_event(db, Action.ENVIRONMENT_PROMOTE, target, author, context.now, details=details)
 
 
 def _diff_kind(kind: ResourceKind, source: Collection[Resource], target: Collection[Resource]) -> list[ResourceDiff]:

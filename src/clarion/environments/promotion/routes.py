@@ -6,7 +6,6 @@ from clarion.environments.access import Reach, access_environment
 from clarion.environments.model import Environment
 from clarion.environments.promotion import actions
 from clarion.environments.promotion.actions import Promotion
-from clarion.environments.promotion.auditing import record_promotion
 from clarion.environments.promotion.context import PromotionContext
 from clarion.environments.promotion.wire import DiffIn, EnvironmentDiffOut, PublishIn, PublishResultOut, TagOut
 from clarion.errors import Invalid
@@ -58,7 +57,7 @@ async def publish_environment(call: Call, target_id: EnvironmentId, body: Publis
     context = _context(call.services, author_of(call))
     promoted = await actions.promote(call.db, promotion, context, dry_run=body.dry_run)
     if not body.dry_run:
-        await record_promotion(call.db, source, target, promoted, author=author_of(call), context=context)
+        await actions.record_promotion(call.db, source, target, promoted, author=author_of(call), context=context)
     return PublishResultOut.of(promoted)
 
 

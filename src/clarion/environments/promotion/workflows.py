@@ -40,13 +40,13 @@ async def apply(db: Connection, environment_id: EnvironmentId, diff: ResourceDif
         await actions.create_workflow(db, environment_id, fields, content, context.now, origin)
     else:
         current = await _lock(db, environment_id, diff)
-        content["steps"] = _copy_steps(version, current[1].steps, context)
+        content["steps"] = _copy_steps(version, current.version.steps, context)
         await actions.change_workflow(db, current, fields, content, context.now, origin)
 
 
 async def _lock(db: Connection, environment_id: EnvironmentId, diff: ResourceDiff) -> VersionedWorkflow:
     workflow = await store.get_workflow(db, environment_id, diff.shown.identifier, for_update=True)
-    return workflow, await store.get_version(db, workflow)
+    return VersionedWorkflow(workflow, await store.get_version(db, workflow))
 
 
 def _resource(workflow: Workflow, version: WorkflowVersion) -> Resource:

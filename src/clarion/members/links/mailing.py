@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.audit.model import SERVICE, Action, Author
+from clarion.audit.recording import record_event
 from clarion.clock import MINUTE, Clock, Millis, iso_text
 from clarion.db.port import Connection, Database
 from clarion.environments.store import find_organization
@@ -22,7 +23,6 @@ from clarion.ids import id_text, new_id
 from clarion.members import store
 from clarion.members.actions import NewLink, create_reset_link
 from clarion.members.addresses import MemberAddress
-from clarion.members.auditing import record_member_event
 from clarion.members.links.addresses import link_url
 from clarion.members.model import Link, Member
 from clarion.providers.definition.outgoing import Outgoing
@@ -146,7 +146,7 @@ class TeamMail:
         made = await create_reset_link(db, member, now)
         if not open_links:
             author = Author(actor=SERVICE, request_id=request.request_id)
-            await record_member_event(db, Action.MEMBER_CREATE_RESET_LINK, member, author, now)
+            await record_event(db, Action.MEMBER_CREATE_RESET_LINK, member, author, now)
         return _write_reset(member, made, link_url(self._settings, made))
 
     async def _deliver(self, server: MailServer, mail: _Mail) -> None:

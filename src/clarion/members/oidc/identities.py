@@ -1,6 +1,7 @@
 """Which member somebody is who signed in with another provider."""
 
 from clarion.audit.model import Action
+from clarion.audit.recording import author_of_member, record
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.errors import Invalid
@@ -8,7 +9,6 @@ from clarion.ids import OrganizationId
 from clarion.members import store
 from clarion.members.actions import NewMember, accept_link, create_member
 from clarion.members.addresses import domain_of
-from clarion.members.auditing import author_of_member, record_member
 from clarion.members.model import Access, Member
 from clarion.members.oidc.flow import Identity
 from clarion.members.oidc.problem import OidcProblem, OidcRefusal
@@ -59,5 +59,5 @@ async def _create(
         if found is None:
             raise
         return found
-    await record_member(db, Action.MEMBER_CREATE, author_of_member(member, request_id), now, after=member)
+    await record(db, Action.MEMBER_CREATE, author_of_member(member, request_id), now, after=member)
     return member

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from clarion.audit.model import Action
+from clarion.audit.recording import author_of_member, record_event
 from clarion.bus import Signal
 from clarion.db.port import Connection
 from clarion.environments.store import find_organization, list_environments
@@ -10,7 +11,6 @@ from clarion.errors import Forbidden, Unauthenticated
 from clarion.http.operation import DetachedCall
 from clarion.http.own_pages import require_own_page
 from clarion.members import actions, store
-from clarion.members.auditing import author_of_member, record_member_event
 from clarion.members.model import MAX_SESSIONS, Member, hash_token
 from clarion.members.sessions.cookies import can_keep_cookie, find_token, make_cookie
 from clarion.members.sessions.wire import MeOut
@@ -48,7 +48,7 @@ async def begin_session(
         session = await actions.begin_session(db, member, device, call.now)
         await store.delete_surplus_sessions(db, member.id, session.record.hash, others=MAX_SESSIONS - 1)
         author = author_of_member(member, call.request_id)
-        await record_member_event(db, Action.MEMBER_SIGN_IN, member, author, call.now, details={"means": means})
+        await record_event(db, Action.MEMBER_SIGN_IN, member, author, call.now, details={"means": means})
         return member, session
 
     member, session = await call.database.transaction(begin)

@@ -4,7 +4,7 @@ from msgspec import UnsetType
 from msgspec.structs import replace
 
 from clarion.audit.model import Action
-from clarion.audit.recording import author_of
+from clarion.audit.recording import author_of, author_of_member, record, record_event, record_request
 from clarion.bus import Signal
 from clarion.db.port import Connection
 from clarion.errors import ClarionError, Invalid, NotFound, Unauthenticated
@@ -13,7 +13,6 @@ from clarion.http.own_pages import require_own_page
 from clarion.members import store
 from clarion.members.actions import get_member
 from clarion.members.addresses import find_address
-from clarion.members.auditing import author_of_member, record_member, record_member_event
 from clarion.members.model import Member, MemberSession, TokenHash, hash_token
 from clarion.members.sessions.beginning import begin_session, describe_member, require_sign_in_page
 from clarion.members.sessions.cookies import clear_cookie, find_token
@@ -83,7 +82,7 @@ async def update_me(call: Call, body: OwnMemberPatch) -> MeOut:
     if not isinstance(body.name, UnsetType) and body.name != member.name:
         changed = replace(member, name=str(body.name), updated_at=call.now)
         await store.update_member(call.db, changed)
-        await record_member(call.db, Action.MEMBER_UPDATE, author_of(call), call.now, before=member, after=changed)
+        await record_request(call, Action.MEMBER_UPDATE, before=member, after=changed)
         _announce(call)
     return await describe_member(call.db, changed)
 
@@ -116,7 +115,7 @@ async def change_password(call: DetachedCall, body: PasswordChangeIn) -> None:
         await store.update_member(db, after)
         await store.delete_reset_links(db, before.email)
         await store.delete_other_sessions(db, caller.id, TokenHash(caller.session))
-        await record_member(db, Action.MEMBER_CHANGE_PASSWORD, author_of(call), call.now, before=before, after=after)
+        await record(db, Action.MEMBER_CHANGE_PASSWORD, author_of(call), call.now, before=before, after=after)
 
     await call.database.transaction(change)
     call.services.bus.publish(Signal.MEMBERS_CHANGED)
@@ -137,7 +136,7 @@ async def revoke_own_session(call: Call, session_id: str) -> None:
     for one in await store.list_sessions(call.db, member.id):
         if one.public_id == session_id:
             await store.delete_session(call.db, one.hash)
-            await record_member_event(
+            await record_event(
                 call.db,
                 Action.MEMBER_REVOKE_SESSION,
                 member,
@@ -155,7 +154,7 @@ async def revoke_other_sessions(call: Call) -> None:
     """End all own sessions but the one of the request."""
     member = await _get_own(call)
     await store.delete_other_sessions(call.db, member.id, TokenHash(call.caller.get_member().session))
-    await record_member_event(call.db, Action.MEMBER_REVOKE_SESSIONS, member, author_of(call), call.now)
+    await record_event(call.db, Action.MEMBER_REVOKE_SESSIONS, member, author_of(call), call.now)
     _announce(call)
 
 
@@ -192,4 +191,4 @@ async def _end_session(db: Connection, call: DetachedCall, session: MemberSessio
     member = await store.find_member(db, session.member_id)
     if await store.delete_session(db, session.hash) and member is not None:
         author = author_of_member(member, call.request_id)
-        await record_member_event(db, Action.MEMBER_SIGN_OUT, member, author, call.now)
+        await record_event(db, Action.MEMBER_SIGN_OUT, member, author, call.now)

@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clarion.audit.model import Action, Author
+from clarion.audit.recording import record, record_event
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.environments.store import list_environments, lock_organization
@@ -19,9 +20,7 @@ from clarion.ids import EnvironmentId, MemberId, OrganizationId, id_text
 from clarion.members import store
 from clarion.members.actions import NewLink, NewMember, create_member, create_reset_link, get_member, insert_link
 from clarion.members.addresses import MemberAddress
-from clarion.members.auditing import record_member, record_member_event
 from clarion.members.model import Access, Link, LinkKind, Member, TokenHash, find_excess
-from clarion.members.team.auditing import record_invitation
 from clarion.vocabulary import Role, Scope
 
 UNKNOWN_ENVIRONMENT = "names an environment that does not exist"
@@ -81,7 +80,7 @@ async def invite(db: Connection, manager: Manager, email: MemberAddress, access:
     made = await insert_link(
         db, LinkKind.INVITATION, organization_id, now, email=email, access=access, invited_by=manager.member_id
     )
-    await record_invitation(db, Action.INVITATION_CREATE, manager.author, now, after=made.record)
+    await record(db, Action.INVITATION_CREATE, manager.author, now, after=made.record)
     return made
 
 
@@ -99,7 +98,7 @@ async def add_member(db: Connection, manager: Manager, person: NewMember, access
     """Make a member without an invitation."""
     manager.require_rank(access, "add")
     member = await create_member(db, manager.organization_id, person, access, now)
-    await record_member(db, Action.MEMBER_CREATE, manager.author, now, after=member)
+    await record(db, Action.MEMBER_CREATE, manager.author, now, after=member)
     return member
 
 
@@ -112,7 +111,7 @@ async def change_access(db: Connection, manager: Manager, member_id: MemberId, a
     changed = replace(member, role=access.role, environment_roles=access.environment_roles, updated_at=now)
     await _require_owners(db, member, changed)
     await store.update_member(db, changed)
-    await record_member(db, Action.MEMBER_UPDATE, manager.author, now, before=member, after=changed)
+    await record(db, Action.MEMBER_UPDATE, manager.author, now, before=member, after=changed)
     await _withdraw_invitations_of(db, manager, changed, now)
     return changed
 
@@ -123,7 +122,7 @@ async def remove_member(db: Connection, manager: Manager, member_id: MemberId, n
     await _require_owners(db, member, None)
     await store.delete_member(db, member.id)
     await store.delete_reset_links(db, member.email)
-    await record_member(db, Action.MEMBER_DELETE, manager.author, now, before=member)
+    await record(db, Action.MEMBER_DELETE, manager.author, now, before=member)
     await _withdraw_invitations_of(db, manager, replace(member, role=Role.VIEWER, environment_roles={}), now)
     return member
 
@@ -132,7 +131,7 @@ async def make_reset_link(db: Connection, manager: Manager, member_id: MemberId,
     """Make a link by which a member sets a new password; whoever has it can sign in as them."""
     member = await access_member(db, manager, member_id, "make a link for", of_self=True)
     made = await create_reset_link(db, member, now)
-    await record_member_event(db, Action.MEMBER_CREATE_RESET_LINK, member, manager.author, now)
+    await record_event(db, Action.MEMBER_CREATE_RESET_LINK, member, manager.author, now)
     return made
 
 
@@ -140,7 +139,7 @@ async def revoke_sessions(db: Connection, manager: Manager, member_id: MemberId,
     """End all sessions of a member."""
     member = await access_member(db, manager, member_id, "end the sessions of")
     await store.delete_other_sessions(db, member.id, TokenHash(b""))
-    await record_member_event(db, Action.MEMBER_REVOKE_SESSIONS, member, manager.author, now)
+    await record_event(db, Action.MEMBER_REVOKE_SESSIONS, member, manager.author, now)
     return member
 
 
@@ -164,7 +163,7 @@ async def _withdraw_invitations_of(db: Connection, manager: Manager, inviter: Me
 
 async def _delete_invitation(db: Connection, manager: Manager, link: Link, now: Millis) -> None:
     await store.delete_link(db, link.hash)
-    await record_invitation(db, Action.INVITATION_DELETE, manager.author, now, before=link)
+    await record(db, Action.INVITATION_DELETE, manager.author, now, before=link)
 
 
 async def _require_owners(db: Connection, before: Member, after: Member | None) -> None:

@@ -1,9 +1,12 @@
 """Many suppressed addresses in one call: add, clear, export."""
 
-from clarion.audit.model import Action
+from collections import Counter
+from collections.abc import Sequence
+
+from clarion.audit.model import Action, Change, Target, TargetType
+from clarion.audit.recording import author_of, record_change
 from clarion.http.operation import Call, Transaction, operation
 from clarion.sending.suppressions import bulk
-from clarion.sending.suppressions.auditing import record_bulk
 from clarion.sending.suppressions.wire import (
     AddressesIn,
     SuppressionExportOut,
@@ -13,7 +16,7 @@ from clarion.sending.suppressions.wire import (
     SuppressionsIn,
     SuppressionsRemovedOut,
 )
-from clarion.vocabulary import Scope
+from clarion.vocabulary import Channel, Scope
 
 SECTION = "Suppressions"
 
@@ -24,7 +27,7 @@ async def create_suppressions(call: Call, body: SuppressionsIn) -> SuppressionsA
     given = [((one.channel, one.address), one.detail) for one in body.suppressions]
     bulk.check_addresses([address for address, _ in given])
     added = await bulk.add_suppressions(call.db, call.environment_id, given, call.now)
-    await record_bulk(call, Action.SUPPRESSION_CREATE, [(one.channel, one.address) for one in added])
+    await _record(call, Action.SUPPRESSION_CREATE, [one.channel for one in added])
     return SuppressionsAddedOut(added=len(added), existing=len(given) - len(added))
 
 
@@ -34,7 +37,7 @@ async def delete_suppressions(call: Call, body: AddressesIn) -> SuppressionsRemo
     given = [(one.channel, one.address) for one in body.suppressions]
     bulk.check_addresses(given)
     removed = await bulk.remove_suppressions(call.db, call.environment_id, given)
-    await record_bulk(call, Action.SUPPRESSION_DELETE, removed)
+    await _record(call, Action.SUPPRESSION_DELETE, [channel for channel, _ in removed])
     return SuppressionsRemovedOut(removed=len(removed), missing=max(len(given) - len(removed), 0))
 
 
@@ -55,3 +58,18 @@ async def export_suppressions(call: Call, query: SuppressionExportQuery) -> Supp
         data=[SuppressionOut.of(one, call.services.names) for one in found],
         next=None if following is None else bulk.encode_position(following),
     )
+
+
+async def _record(call: Call, action: Action, channels: Sequence[Channel]) -> None:
+    """Record a change of many suppressions in one entry, which has how many there are of each channel."""
+    if not channels:
+        return
+    counts = dict(Counter(str(channel) for channel in channels))
+    is_new = action is Action.SUPPRESSION_CREATE
+    change = Change(
+        action=action,
+        target=Target(type=TargetType.SUPPRESSION, id="bulk"),
+        before=None if is_new else counts,
+        after=counts if is_new else None,
+    )
+    await record_change(call.db, call.environment_id, change, author_of(call), call.now)

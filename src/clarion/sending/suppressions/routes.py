@@ -1,11 +1,11 @@
 """Suppressed addresses: list, add, clear."""
 
 from clarion.audit.model import Action
+from clarion.audit.recording import record_request
 from clarion.errors import Invalid, NotFound
 from clarion.http.operation import Call, Transaction, operation
 from clarion.http.pages import MAX_OFFSET, OffsetPage
 from clarion.sending.suppressions import store
-from clarion.sending.suppressions.auditing import record_suppression
 from clarion.sending.suppressions.model import (
     SUPPRESSED_CHANNELS,
     Suppression,
@@ -54,7 +54,7 @@ async def create_suppression(call: Call, body: SuppressionIn) -> SuppressionOut:
     before = await store.find_suppression(call.db, call.environment_id, body.channel, address)
     await store.insert_suppressions(call.db, [made])
     stored = await store.find_suppression(call.db, call.environment_id, body.channel, address) or made
-    await record_suppression(call, Action.SUPPRESSION_CREATE, before=before, after=stored)
+    await record_request(call, Action.SUPPRESSION_CREATE, before=before, after=stored)
     return SuppressionOut.of(stored, call.services.names)
 
 
@@ -70,7 +70,7 @@ async def delete_suppression(call: Call, channel: SuppressedChannel, address: st
     if found is None:
         raise NotFound("Suppression", f"{channel} {address}")
     await store.delete_suppression(call.db, call.environment_id, found.channel, address)
-    await record_suppression(call, Action.SUPPRESSION_DELETE, before=found)
+    await record_request(call, Action.SUPPRESSION_DELETE, before=found)
 
 
 def _filters(query: SuppressionQuery) -> dict[str, str]:
