@@ -11,9 +11,9 @@ from clarion.environments.options import DataKind, EnvironmentOptions
 from clarion.errors import RateLimited
 from clarion.ids import id_text
 from clarion.limits.limiter import RateLimiter
-from clarion.limits.rates import LimitCategory, RateLimit
 from clarion.retention.periods import days_of
 from clarion.settings.model import Settings
+from clarion.settings.rate_limits import LimitCategory, RateLimit
 from tests.support import Api, Site
 
 LIMITED = {"CLARION_RATE_LIMITS": "trigger=10/s burst 20", "CLARION_MAX_RATE_LIMITS": "global=100/s"}

@@ -10,9 +10,9 @@ from clarion.clock import MINUTE, SECOND, ManualClock
 from clarion.db.port import Database
 from clarion.errors import RateLimited, Unauthenticated
 from clarion.http.attempts import MAX_ADDRESSES, FailedAttempts
-from clarion.limits.rates import LimitCategory
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.settings.model import Settings
+from clarion.settings.rate_limits import LimitCategory
 from clarion.vault import Vault
 from tests.support import Api
 

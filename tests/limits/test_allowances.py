@@ -8,7 +8,7 @@ from clarion.clock import SECOND, ManualClock, Millis
 from clarion.db.port import Database
 from clarion.limits.allowances import PORTION_VALID, LocalAllowance, SharedAllowance
 from clarion.limits.buckets import Portion, PortionRequest, take_portion
-from clarion.limits.rates import LimitCategory, RateLimit
+from clarion.settings.rate_limits import LimitCategory, RateLimit
 from tests.support import Site
 
 LIMIT = RateLimit(per_second=10, burst=10)

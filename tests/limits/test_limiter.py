@@ -19,7 +19,7 @@ from clarion.errors import RateLimited
 from clarion.ids import EnvironmentId
 from clarion.limits.allowances import MAX_PORTION
 from clarion.limits.limiter import CACHED_FOR, RateLimiter
-from clarion.limits.rates import LimitCategory, RateLimit
+from clarion.settings.rate_limits import LimitCategory, RateLimit
 from tests.support import Site
 
 TRIGGER, ALL = LimitCategory.TRIGGER, LimitCategory.ALL

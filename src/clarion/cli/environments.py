@@ -36,8 +36,8 @@ from clarion.errors import SettingsError
 from clarion.http.validation import make_body_reader
 from clarion.ids import id_text
 from clarion.jsontext import encode_json
-from clarion.limits.rates import LimitCategory
 from clarion.settings.model import Settings
+from clarion.settings.rate_limits import LimitCategory
 from clarion.vault import open_configured_vault
 from clarion.wording import count_text
 

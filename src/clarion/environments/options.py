@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from clarion.jsontext import json_text
-from clarion.limits.rates import LimitCategory, RateLimit
+from clarion.settings.rate_limits import LimitCategory, RateLimit
 
 
 class DataKind(StrEnum):

@@ -13,8 +13,8 @@ from clarion.environments.options import DataKind, EnvironmentOptions
 from clarion.errors import Invalid, Problem
 from clarion.http.wire import CheckedText, DateTimeText, IdText, MomentText, Timezone, Wire, changes_of, given, one_of
 from clarion.ids import EnvironmentId, id_base62, id_text
-from clarion.limits.rates import MAX_BURST, MAX_PER_SECOND, LimitCategory, RateLimit
 from clarion.settings.model import Settings
+from clarion.settings.rate_limits import MAX_BURST, MAX_PER_SECOND, LimitCategory, RateLimit
 from clarion.vocabulary import Scope
 
 K = TypeVar("K")

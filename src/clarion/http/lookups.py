@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from typing import Generic, TypeAlias, TypeVar
 
+from clarion.batching import Batch, Batcher
 from clarion.db.port import Connection, Database
 from clarion.errors import RateLimited
-from clarion.http.batching import Batch, Batcher
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")

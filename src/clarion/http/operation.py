@@ -27,13 +27,13 @@ from clarion.http.validation import make_body_reader
 from clarion.http.wire import Wire
 from clarion.ids import EnvironmentId, OrganizationId, find_id
 from clarion.limits.admission import Limiter, NoLimits
-from clarion.limits.rates import LimitCategory
 from clarion.monitoring.metrics.measures import Measures
 from clarion.monitoring.traces.context import TraceContext
 from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.settings.model import Settings
+from clarion.settings.rate_limits import LimitCategory
 from clarion.vault import Vault
 from clarion.vocabulary import Scope
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from clarion.batching import Batcher
 from clarion.db.port import Connection, Database, Work
 from clarion.errors import Busy, InProgress, Invalid, RequestError, StoreUnavailable
 from clarion.http import batching, idempotency
-from clarion.http.batching import Batcher
 from clarion.http.caller import Caller
 from clarion.http.errors import error_body, status_of
 from clarion.http.idempotency import IdempotencyKey, Response

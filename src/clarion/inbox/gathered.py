@@ -12,10 +12,10 @@ from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct
 
+from clarion.batching import Batch, Batcher
 from clarion.cache import BoundedCache
 from clarion.db.port import Connection, Database, Dialect
 from clarion.db.query import Query, sql
-from clarion.http.batching import Batch, Batcher
 from clarion.ids import EnvironmentId, TransactionKey, TriggerId, WorkflowId
 from clarion.inbox.conditions import Extent, count_text, describe_filter, page_text
 from clarion.inbox.filters import InboxFilter

@@ -6,7 +6,7 @@ from clarion.clock import SECOND, Millis
 from clarion.errors import RateLimited
 from clarion.http.static import HeaderList
 from clarion.ids import EnvironmentId
-from clarion.limits.rates import LimitCategory, RateLimit
+from clarion.settings.rate_limits import LimitCategory, RateLimit
 
 HEADER_NAMES = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy")
 

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from clarion.clock import SECOND, Clock, Millis
 from clarion.limits.buckets import Portion
-from clarion.limits.rates import RateLimit
+from clarion.settings.rate_limits import RateLimit
 
 PORTION_VALID = SECOND
 """How long the tokens of a portion may be used; it has those that the process is expected to use in this time."""

@@ -6,7 +6,7 @@ from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId
-from clarion.limits.rates import LimitCategory, RateLimit
+from clarion.settings.rate_limits import LimitCategory, RateLimit
 
 INSERT_BUCKET = sql("""
     INSERT INTO rate_limit_buckets (environment_id, category, tokens, refilled_at)

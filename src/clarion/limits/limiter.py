@@ -15,7 +15,7 @@ from clarion.ids import EnvironmentId
 from clarion.limits.admission import LimitTexts
 from clarion.limits.allowances import Allowance, LocalAllowance, SharedAllowance
 from clarion.limits.buckets import Portion, PortionRequest, take_portion
-from clarion.limits.rates import LimitCategory, RateLimit
+from clarion.settings.rate_limits import LimitCategory, RateLimit
 
 CACHED_FOR = Millis(2 * SECOND)
 """How long this process may use limits that another process has changed."""

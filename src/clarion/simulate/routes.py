@@ -3,7 +3,7 @@
 from clarion.explain.model import SHOWN_SCOPES
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import DetachedCall, Transaction, operation
-from clarion.limits.rates import LimitCategory
+from clarion.settings.rate_limits import LimitCategory
 from clarion.simulate.actions import simulate
 from clarion.simulate.reading import read_scenario
 from clarion.simulate.wire import SimulationIn, SimulationOut

@@ -10,8 +10,8 @@ from clarion.errors import Invalid, PayloadInvalid, RequestError
 from clarion.http.input_warnings import MAX_WARNINGS, InputWarning
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, Services, operation
-from clarion.limits.rates import LimitCategory
 from clarion.monitoring.metrics.measures import Duplicate
+from clarion.settings.rate_limits import LimitCategory
 from clarion.triggers import actions
 from clarion.triggers.model import TriggerOutcome
 from clarion.triggers.reading import read_request

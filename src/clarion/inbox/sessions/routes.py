@@ -14,7 +14,7 @@ from clarion.inbox.sessions.beginning import SessionRequest, begin_session
 from clarion.inbox.sessions.tokens import SessionTokens
 from clarion.inbox.sessions.wire import BrowserTimezone, SessionIn, SessionOut
 from clarion.jsontext import plain_value
-from clarion.limits.rates import LimitCategory
+from clarion.settings.rate_limits import LimitCategory
 from clarion.subscribers.model import CONTACT_FIELDS
 from clarion.triggers.contexts import read_contexts
 

@@ -3,7 +3,7 @@
 import pytest
 
 from clarion.clock import SECOND
-from clarion.limits.rates import LimitCategory, RateLimit, parse_rate_limits
+from clarion.settings.rate_limits import LimitCategory, RateLimit, parse_rate_limits
 
 
 def test_limits_are_read_from_text() -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from clarion.http.batching import MAX_BATCH, Batch, Batcher
+from clarion.batching import MAX_BATCH, Batch, Batcher
 
 
 class Work:
