@@ -14,7 +14,7 @@ import uvicorn
 
 from clarion.bus import Bus
 from clarion.clock import SystemClock
-from clarion.db.port import Database
+from clarion.db.port import Connection, Database, Dialect
 from clarion.http.authorization import Authenticators
 from clarion.http.caller import Caller
 from clarion.http.limits import LARGE_BODY
@@ -22,6 +22,7 @@ from clarion.http.operation import Call, Operation, Services, operation
 from clarion.http.service import Service
 from clarion.http.static import StaticPage
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
+from clarion.limits.limiter import Limits, RateLimiter
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
@@ -44,6 +45,11 @@ async def accept(call: Call, body: TriggerIn) -> TriggerResultOut:  # noqa: ARG0
 class _NoStore:
     """Runs a unit of work without a connection."""
 
+    dialect = Dialect.SQLITE
+
+    async def read(self, work: Callable[[Any], Awaitable[Any]]) -> Any:
+        return await work(None)
+
     async def transaction(self, work: Callable[[Any], Awaitable[Any]]) -> Any:
         return await work(None)
 
@@ -59,19 +65,25 @@ async def _authenticate_member(*_: object, in_environment: bool, is_suspect: boo
     return _CALLER
 
 
+async def _read_no_limits(_: Connection, __: EnvironmentId) -> Limits:
+    return {}
+
+
 def _make_service() -> Service:
     published: Operation = accept.__dict__["operation"]
+    clock, bus, database = SystemClock(), Bus(), cast("Database", _NoStore())
     services = Services(
         settings=Settings(data_dir=Path()),
-        clock=SystemClock(),
+        clock=clock,
         vault=Vault.parse(f"none:{base64.b64encode(bytes(32)).decode()}"),
         names=BuiltinNames(""),
-        bus=Bus(),
+        bus=bus,
         gateway=ProviderGateway(EgressGuard(())),
+        limiter=RateLimiter(database, clock, bus, _read_no_limits),
     )
     return Service(
         [published],
-        database=cast("Database", _NoStore()),
+        database=database,
         services=services,
         authenticators=Authenticators(key=_authenticate, session=lambda _: _CALLER, member=_authenticate_member),
         # The bench polls this page until the server has started.

@@ -57,6 +57,7 @@ from clarion.db.port import Database
 from clarion.engine.worker import Engine
 from clarion.environments.authentication import Authenticator
 from clarion.environments.bootstrap import FirstKeys, prepare_store
+from clarion.environments.limits import make_limits_reader
 from clarion.environments.organizations.deletion import EnvironmentDeleter
 from clarion.errors import StoreUnavailable
 from clarion.http.authorization import Authenticators
@@ -71,7 +72,7 @@ from clarion.inbox.gathered import GatheredReads
 from clarion.inbox.sessions.tokens import SessionTokens
 from clarion.inbox.sockets.service import Realtime
 from clarion.integrations.callbacks import make_receipts_url_finder
-from clarion.limits.admission import HEADER_NAMES
+from clarion.limits.headers import HEADER_NAMES
 from clarion.limits.limiter import RateLimiter
 from clarion.members.services import share_member_services
 from clarion.members.sessions.authentication import SessionAuthenticator
@@ -294,7 +295,7 @@ def build_application(  # noqa: PLR0913 - what it is composed of
         gateway=gateway,
         tracer=tracer,
         limiter=RateLimiter(
-            database, clock, bus, defaults=dict(settings.rate_limits), ceilings=settings.limit_ceilings
+            database, clock, bus, make_limits_reader(dict(settings.rate_limits), settings.limit_ceilings)
         ),
     )
     watchdog = LoopWatchdog()

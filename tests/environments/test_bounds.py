@@ -7,6 +7,7 @@ import pytest
 from clarion.bus import Bus
 from clarion.clock import ManualClock
 from clarion.db.port import Database
+from clarion.environments.limits import make_limits_reader
 from clarion.environments.options import DataKind, EnvironmentOptions
 from clarion.errors import RateLimited
 from clarion.ids import id_text
@@ -92,13 +93,8 @@ async def test_a_limit_that_was_set_before_is_clipped(
 ) -> None:
     """The operator may lower the limits of the installation at any time."""
     await patch(api, site, limits={"trigger": {"perSecond": 10, "burst": 20}})
-    limiter = RateLimiter(
-        database,
-        clock,
-        Bus(),
-        defaults={LimitCategory.TRIGGER: RateLimit(per_second=2, burst=3)},
-        is_shared=False,
-    )
+    limits = {LimitCategory.TRIGGER: RateLimit(per_second=2, burst=3)}
+    limiter = RateLimiter(database, clock, Bus(), make_limits_reader(limits, limits), is_shared=False)
 
     for _ in range(3):
         await limiter.admit(site.development.id, LimitCategory.TRIGGER)

@@ -11,7 +11,7 @@ from clarion.app import Application, build_application
 from clarion.clock import ManualClock
 from clarion.db.port import Database
 from clarion.errors import SettingsError
-from clarion.limits.admission import HEADER_NAMES
+from clarion.limits.headers import HEADER_NAMES
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.settings.model import Settings
 from clarion.vault import Vault

@@ -14,10 +14,10 @@ from clarion.bus import Bus, Signal
 from clarion.clock import SECOND, ManualClock, Millis
 from clarion.db.port import Connection, Database, Work
 from clarion.environments import actions, store
+from clarion.environments.limits import make_limits_reader
 from clarion.environments.options import EnvironmentOptions
 from clarion.errors import RateLimited
 from clarion.ids import EnvironmentId
-from clarion.limits.allowances import MAX_PORTION
 from clarion.limits.limiter import CACHED_FOR, RateLimiter
 from clarion.settings.rate_limits import LimitCategory, RateLimit
 from tests.support import Site
@@ -28,6 +28,10 @@ Limits = dict[LimitCategory, RateLimit]
 MakeLimiter = Callable[..., RateLimiter]
 
 
+class FailedUnitError(Exception):
+    """Raised at the end of a unit of work, which is then rolled back."""
+
+
 class Counted:
     """A database that counts its units of work."""
 
@@ -36,6 +40,7 @@ class Counted:
         self.dialect = database.dialect
         self.reads = 0
         self.writes = 0
+        self.is_failing = False
 
     async def read(self, work: Work[Any]) -> Any:
         self.reads += 1
@@ -43,7 +48,14 @@ class Counted:
 
     async def transaction(self, work: Work[Any]) -> Any:
         self.writes += 1
-        return await self._database.transaction(work)
+
+        async def work_or_fail(db: Connection) -> Any:
+            outcome = await work(db)
+            if self.is_failing:
+                raise FailedUnitError
+            return outcome
+
+        return await self._database.transaction(work_or_fail)
 
 
 @pytest.fixture
@@ -57,7 +69,7 @@ def environment_id(site: Site) -> EnvironmentId:
 
 
 def make_limiter(database: Any, clock: ManualClock, limits: Limits, *, is_shared: bool | None = True) -> RateLimiter:
-    return RateLimiter(database, clock, Bus(), defaults=limits, is_shared=is_shared)
+    return RateLimiter(database, clock, Bus(), make_limits_reader(limits, limits), is_shared=is_shared)
 
 
 async def try_admit(
@@ -163,25 +175,25 @@ async def test_the_only_process_on_sqlite_does_not_write(
     assert (counted.writes > 0) is (counted.dialect == "postgresql")
 
 
-async def test_a_portion_serves_many_requests_and_refusals_ask_the_store_for_nothing(
+async def test_requests_that_the_buckets_cannot_pay_ask_the_store_for_nothing(
     counted: Any, clock: ManualClock, environment_id: EnvironmentId
 ) -> None:
-    limiter = make_limiter(counted, clock, {TRIGGER: RateLimit(per_second=1000, burst=1000)})
+    limiter = make_limiter(counted, clock, {TRIGGER: RateLimit(per_second=10, burst=5)})
 
-    for _ in range(2000):
-        await try_admit(limiter, environment_id)
-        clock.move(1)  # half of them have to be refused
-        await try_admit(limiter, environment_id)
+    admitted = 0
+    for _ in range(200):
+        admitted += await count_admitted(limiter, environment_id, 5)
+        clock.move(1)
 
-    # Two seconds: at most four portions per second as long as there are tokens, then one in 50 ms.
-    assert counted.writes <= 50
-    assert counted.reads <= 3
+    assert (admitted, counted.writes, counted.reads) == (6, 6, 1)
 
 
-async def test_requests_at_the_same_time_share_a_portion(
+async def test_requests_at_the_same_time_are_counted_together(
     counted: Any, clock: ManualClock, environment_id: EnvironmentId
 ) -> None:
-    limiter = make_limiter(counted, clock, {TRIGGER: RateLimit(per_second=100, burst=80)})
+    limiter = make_limiter(
+        counted, clock, {TRIGGER: RateLimit(per_second=100, burst=80), ALL: RateLimit(per_second=90)}
+    )
 
     admitted = await asyncio.gather(*(try_admit(limiter, environment_id) for _ in range(100)))
 
@@ -189,7 +201,20 @@ async def test_requests_at_the_same_time_share_a_portion(
     assert counted.writes < 10
 
 
-async def test_tokens_that_one_process_does_not_use_are_soon_there_for_others(
+async def test_a_unit_of_work_that_fails_counts_nothing(
+    counted: Any, clock: ManualClock, environment_id: EnvironmentId
+) -> None:
+    limiter = make_limiter(counted, clock, {TRIGGER: RateLimit(per_second=0.001, burst=5)})
+    counted.is_failing = True
+
+    with pytest.raises(FailedUnitError):
+        await limiter.admit(environment_id, TRIGGER, 5)
+    counted.is_failing = False
+
+    assert await count_admitted(limiter, environment_id, 10) == 5
+
+
+async def test_tokens_that_one_process_does_not_use_are_there_for_others(
     database: Database, clock: ManualClock, environment_id: EnvironmentId
 ) -> None:
     limits = {TRIGGER: RateLimit(per_second=100, burst=100)}
@@ -200,23 +225,22 @@ async def test_tokens_that_one_process_does_not_use_are_soon_there_for_others(
     clock.move(SECOND)
     second = await count_admitted(other, environment_id, 200)
 
-    assert first >= 40 - 25, "a portion has at most the tokens of a quarter of a second"
-    assert second == 100
+    assert (first, second) == (40, 100)
 
 
 async def test_overloaded_processes_share_the_whole_rate(
     database: Database, clock: ManualClock, environment_id: EnvironmentId
 ) -> None:
     limiters = [make_limiter(database, clock, {TRIGGER: RateLimit(per_second=200)}) for _ in range(3)]
-    random.seed(0)  # of the pauses
+    order = random.Random(0)
 
     admitted = [0, 0, 0]
     for _ in range(500):
-        for number, limiter in enumerate(limiters):
-            admitted[number] += await count_admitted(limiter, environment_id, 2)
+        for number in order.sample(range(3), 3):
+            admitted[number] += await count_admitted(limiters[number], environment_id, 2)
         clock.move(10)
 
-    assert 0.95 * 1000 <= sum(admitted) - 200 <= 1000 + 200 * 3 * MAX_PORTION / SECOND
+    assert sum(admitted) == 200 + 499 * 2
     assert min(admitted) > 100
 
 
@@ -266,7 +290,7 @@ async def test_processes_together_admit_no_more_than_the_bound(
         total = 0
         for end, cost in admitted[index:]:
             total += cost
-            extra = (end - begin + 3 * MAX_PORTION + 40) * rate / SECOND  # 40 ms: how far the clocks differ
+            extra = (end - begin + 40) * rate / SECOND  # 40 ms: how far the clocks differ
             assert total <= max(limit.capacity, largest) + extra + 1e-6
 
 
@@ -286,7 +310,8 @@ async def test_changed_limits_apply_at_once_here_and_after_two_seconds_elsewhere
     database: Database, clock: ManualClock, environment_id: EnvironmentId
 ) -> None:
     bus = Bus()
-    here, elsewhere = (RateLimiter(database, clock, bus if own else Bus(), defaults={}) for own in (True, False))
+    reader = make_limits_reader({}, {})
+    here, elsewhere = (RateLimiter(database, clock, bus if own else Bus(), reader) for own in (True, False))
     await count_admitted(here, environment_id, 1)
     await count_admitted(elsewhere, environment_id, 1)
     options = EnvironmentOptions(limits={TRIGGER: RateLimit(per_second=2)})

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from clarion.http.input_warnings import HEADER_NAME as WARNINGS
-from clarion.limits.admission import HEADER_NAMES
+from clarion.limits.headers import HEADER_NAMES
 from clarion.settings.hosts import ANY_ORIGIN
 
 INBOX_PATHS = (b"/v1/inbox/", b"/socket.io/", b"/ws")

@@ -26,7 +26,7 @@ from clarion.http.streams import Broadcasts, StreamResponse
 from clarion.http.validation import make_body_reader
 from clarion.http.wire import Wire
 from clarion.ids import EnvironmentId, OrganizationId, find_id
-from clarion.limits.admission import Limiter, NoLimits
+from clarion.limits.limiter import RateLimiter
 from clarion.monitoring.metrics.measures import Measures
 from clarion.monitoring.traces.context import TraceContext
 from clarion.monitoring.traces.tracer import Tracer
@@ -56,9 +56,9 @@ class Services(Struct, frozen=True, kw_only=True):
     names: BuiltinNames
     bus: Bus
     gateway: ProviderGateway
+    limiter: RateLimiter
     tracer: Tracer | None = None
     """None unless traces are switched on."""
-    limiter: Limiter = NoLimits()
     measures: Measures = field(default_factory=Measures)
     shared: Shared = field(default_factory=Shared)
     streams: Broadcasts = field(default_factory=Broadcasts)

@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from clarion.batching import Batcher
+from clarion import batching
 from clarion.db.port import Connection, Database, Work
 from clarion.errors import Busy, InProgress, Invalid, RequestError, StoreUnavailable
-from clarion.http import batching, idempotency
+from clarion.http import idempotency
 from clarion.http.caller import Caller
 from clarion.http.errors import error_body, status_of
 from clarion.http.idempotency import IdempotencyKey, Response
@@ -44,7 +44,7 @@ class WriteRunner:
     def __init__(self, database: Database, services: Services, *, max_waiting: int = MAX_WAITING_WRITES) -> None:
         self._database = database
         self._services = services
-        self._batchers: dict[str, Batcher[WriteRequest]] = {}
+        self._batchers: dict[str, batching.Batcher[WriteRequest]] = {}
         self._max_waiting = max_waiting
         self.waiting_count = 0
         """How many requests wait for the store now."""
@@ -108,9 +108,9 @@ class WriteRunner:
     def _make_refusal(self, request: WriteRequest, error: RequestError) -> Response:
         return Response(status_of(error), error_body(error, path=request.display_path, now=self._services.clock.now()))
 
-    def _batcher(self, operation: Operation) -> Batcher[WriteRequest]:
+    def _batcher(self, operation: Operation) -> batching.Batcher[WriteRequest]:
         if operation.path not in self._batchers:
-            self._batchers[operation.path] = Batcher(self._run_batch, identity=_identity)
+            self._batchers[operation.path] = batching.Batcher(self._run_batch, identity=_identity)
         return self._batchers[operation.path]
 
     async def _run_batch(self, batch: batching.Batch[WriteRequest]) -> Sequence[Response | Exception]:

@@ -1,1 +1,1 @@
-"""How much a caller may ask for in a time, and how much work one request may cause."""
+"""How many requests an environment may send in a time."""

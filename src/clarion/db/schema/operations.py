@@ -25,7 +25,7 @@ audit_entries = Table(
 )
 
 rate_limit_buckets = Table(
-    "rate_limit_buckets",  # that API processes take portions from
+    "rate_limit_buckets",  # that API processes share
     metadata,
     id_("environment_id", key=True),
     text_("category", key=True),
