@@ -155,10 +155,11 @@ async def test_the_total_of_a_common_text_is_exact_where_people_are_not_very_man
 def test_the_trigrams_asked_for_are_rare_and_share_few_characters() -> None:
     others = ["ada@example.com", "alan@example.com"]
 
-    assert choose_trigrams("grace@example.com", others) == ["rac", "ce@", "gra"]
-    assert choose_trigrams("abcdefghi", []) == ["abc", "def", "ghi"]
-    assert choose_trigrams("abcd", []) == ["abc", "bcd"]
-    assert choose_trigrams("kakakaka", []) == ["kak", "aka"]
+    assert choose_trigrams("grace@example.com", others) == ["gra", "ace", "e@e"]
+    assert choose_trigrams("grace@example.com", [*others, "trace@navy.mil"]) == ["gra", "e@e", "ace"]
+    assert choose_trigrams("abcdefghi", []) == ["abc", "cde", "efg"]
+    assert choose_trigrams("abcd", []) == ["abc"]
+    assert choose_trigrams("kakakaka", []) == ["kak"]
     assert choose_trigrams("ab", others) == []
 
 
@@ -224,9 +225,3 @@ async def test_bad_parameters_are_refused_by_name(api: Api, query: str, names: l
 
 async def test_both_cursors_are_malformed(api: Api) -> None:
     assert (await api.get("/v2/subscribers?after=x&before=y")).status_code == 400
-
-
-def test_a_trigram_that_the_sample_lacks_is_taken_for_common_if_its_pairs_are() -> None:
-    others = ["abx", "ybc"] * 50
-
-    assert choose_trigrams("abcqrs", others) == ["cqr", "qrs", "bcq"]

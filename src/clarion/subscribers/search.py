@@ -1,7 +1,6 @@
 """Substring search in subscribers, by rare trigrams in SQLite's full-text index or PostgreSQL's GIN index."""
 
 from collections.abc import Mapping, Sequence
-from math import log
 from typing import Any
 
 from clarion.db.listing import Listing, add_lengths
@@ -14,7 +13,6 @@ from clarion.subscribers.wire import SubscriberQuery
 _TEXT_COLUMNS = {"email": "email", "phone": "phone", "name": "full_name"}
 GRAM_LENGTH = 3
 _MAX_GRAMS = 3
-_NOVELTY = (6, 5, 3, 1)  # weight of a trigram by how many of its characters the chosen ones cover already
 SAMPLE = 100  # subscribers from either end of the list
 COMMON = 4  # a text that this many subscribers of the sample contain is common
 _MAX_MATCHES = 1_000
@@ -109,33 +107,16 @@ def fold_email(text: str) -> str:
 
 
 def choose_trigrams(text: str, sample: Sequence[str]) -> list[str]:
-    """Choose the few trigrams of a text that narrow a search most: rare in the sample, and with little overlap.
+    """Choose the trigrams of a text that are rarest in the sample, no two of them next to each other.
 
-    Trigrams that overlap occur together in most texts: two that share two characters hardly narrow more than one.
+    Trigrams that share two characters occur together in most texts, and hardly narrow a search more than one.
     """
-    positions: dict[str, int] = {}
-    for start in range(len(text) - GRAM_LENGTH + 1):
-        positions.setdefault(text[start : start + GRAM_LENGTH], start)
-    joined = "\n".join(sample)
-    counts = {gram: min(len(sample), _estimate_count(gram, joined)) for gram in positions}
-    rarity = {gram: log((len(sample) + 1) / (count + 0.02)) for gram, count in counts.items()}
-    chosen: list[str] = []
-    covered: set[int] = set()
-    while positions and len(chosen) < _MAX_GRAMS:
-        gram = max(positions, key=lambda one: rarity[one] * _NOVELTY[len(_span(positions[one]) & covered)])
-        covered |= _span(positions.pop(gram))
-        chosen.append(gram)
-    return chosen
-
-
-def _estimate_count(gram: str, texts: str) -> float:
-    """Estimate how often a trigram occurs in the texts; one that a small sample lacks, from its pairs of characters."""
-    by_pairs = (texts.count(gram[:-1]) + 0.5) * (texts.count(gram[1:]) + 0.5) / (texts.count(gram[1:-1]) + 1)
-    return max(texts.count(gram), by_pairs)
-
-
-def _span(start: int) -> set[int]:
-    return set(range(start, start + GRAM_LENGTH))
+    texts = "\n".join(sample)
+    starts: list[int] = []
+    for start in sorted(range(len(text) - GRAM_LENGTH + 1), key=lambda one: texts.count(text[one : one + GRAM_LENGTH])):
+        if all(abs(start - other) > 1 for other in starts):
+            starts.append(start)
+    return list(dict.fromkeys(text[start : start + GRAM_LENGTH] for start in starts[:_MAX_GRAMS]))
 
 
 async def _choose_grams(db: Connection, environment_id: EnvironmentId, texts: Texts) -> dict[str, list[str]]:
