@@ -1,4 +1,4 @@
-"""Identifiers: ours (`…Id`, 16 bytes, time-ordered), and those that callers choose (`…Key`, text)."""
+"""Identifiers: ours (`…Id`, 16 bytes, time-ordered), and those that callers choose (`…Key`, text); random bytes."""
 
 import itertools
 import os
@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from io import BytesIO
 from typing import NewType
 
 from clarion.clock import Millis
@@ -92,9 +93,30 @@ class _RandomParts:
             return part
 
 
+class _RandomPool:
+    """Cryptographically random bytes, read from the system in large blocks because each read releases the GIL."""
+
+    _BLOCK_BYTES = 4096
+
+    def __init__(self) -> None:
+        self._block = BytesIO()
+        # A forked process must not return the same bytes.
+        os.register_at_fork(after_in_child=self.__init__)  # type: ignore[misc]
+
+    def take(self, count: int) -> bytes:
+        # Without a lock, which would take longer than the rest: no two reads of a block return the same bytes.
+        taken = self._block.read(count)
+        if len(taken) < count:
+            block = BytesIO(os.urandom(max(self._BLOCK_BYTES, count)))
+            taken = block.read(count)
+            self._block = block
+        return taken
+
+
 _own_time_parts: ContextVar[_TimeParts | None] = ContextVar("own_time_parts", default=None)
 _next_time_part = _TimeParts().next
 _next_random_part = _RandomParts().next
+random_bytes = _RandomPool().take
 
 
 def new_id(now: Millis) -> bytes:

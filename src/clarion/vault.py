@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from msgspec import Struct
 
 from clarion.errors import SettingsError, StoreUnavailable
+from clarion.ids import random_bytes
 from clarion.private_files import make_private_file, make_private_folder, tighten_file
-from clarion.randomness import random_bytes
 from clarion.settings.model import Settings
 
 _KEY_ID = re.compile(r"[A-Za-z0-9_-]{1,32}")

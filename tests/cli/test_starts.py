@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from clarion import __version__
-from clarion.version import describe_build
+from clarion import __version__, describe_build
 from tests.processes import COMMAND, Start, clean_environ
 
 ROOT = Path(__file__).parents[2]

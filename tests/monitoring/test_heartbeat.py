@@ -3,13 +3,13 @@
 import os
 import socket
 
+from clarion import BUILD
 from clarion.app import Application
 from clarion.clock import MINUTE, SECOND, ManualClock
 from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.monitoring.heartbeat import FORGET_AFTER, Heartbeat, ProcessRow, Report, list_processes
 from clarion.monitoring.metrics.measures import Measures, MessageOutcome
-from clarion.version import BUILD
 
 AGE = sql("UPDATE processes SET seen_at = seen_at - :age WHERE kind = :kind")
 

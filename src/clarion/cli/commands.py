@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from clarion import BUILD
 from clarion.cli.lazy import LazyGroup
 from clarion.cli.options import Config, config_first, use_config
 from clarion.errors import ClarionError, SettingsError
-from clarion.version import BUILD
 
 COMMANDS = {
     "serve": "clarion.cli.processes:serve",

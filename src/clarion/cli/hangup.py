@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Callable
 
-from clarion.logs import follow_log_file
+from clarion.monitoring.logs import follow_log_file
 
 log = logging.getLogger(__name__)
 

@@ -24,8 +24,8 @@ from clarion.clock import Clock
 from clarion.errors import SettingsError
 from clarion.http.server.connections import ConnectionLimits, ConnectionTable
 from clarion.http.server.protocol import LimitedProtocol
-from clarion.logs import configure_logging
 from clarion.members.links.mailing import TeamMail
+from clarion.monitoring.logs import configure_logging
 from clarion.monitoring.metrics.measures import Gauge
 from clarion.settings.model import Settings
 

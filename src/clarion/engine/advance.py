@@ -21,7 +21,7 @@ from clarion.engine.throttles import ThrottlePasses
 from clarion.ids import EnvironmentId
 from clarion.jobs.details import DetailCode, canceled_detail
 from clarion.jobs.model import FINISHED, Job, JobQueue
-from clarion.logs import describe_error
+from clarion.monitoring.logs import describe_error
 from clarion.preferences.model import DecidingLayer, decide_channel, layers_of, subscriber_layers
 from clarion.schedules import is_within
 from clarion.templates import TemplateProblem, render_value

@@ -21,10 +21,10 @@ from clarion.ids import (
 )
 from clarion.jobs.lanes import lane_of
 from clarion.jsontext import json_value
-from clarion.nearest import find_nearest
 from clarion.subscribers.model import Subscriber
 from clarion.triggers.model import TopicTarget, Trigger
 from clarion.triggers.store import list_triggers_by_id
+from clarion.wording import find_nearest
 from clarion.workflows.model import Workflow
 from clarion.workflows.store import workflow_of
 

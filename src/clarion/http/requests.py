@@ -16,8 +16,8 @@ from clarion.http.operation import Operation
 from clarion.http.preconditions import read_if_match
 from clarion.http.queries import find_unknown, parse_query
 from clarion.http.static import HeaderList, Headers
+from clarion.ids import random_bytes
 from clarion.monitoring.traces.tracer import RequestTrace
-from clarion.randomness import random_bytes
 
 JSON = b"application/json"
 _JSON_TYPES = re.compile(rb"application/(?:[\w.+-]+\+)?json\s*(?:;.*)?", re.IGNORECASE)

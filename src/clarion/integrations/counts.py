@@ -7,8 +7,7 @@ from msgspec import Struct
 from clarion.clock import HOUR, Millis
 from clarion.db.port import Connection
 from clarion.db.query import sql
-from clarion.ids import EnvironmentId, IntegrationId, first_id, id_millis
-from clarion.randomness import random_bytes
+from clarion.ids import EnvironmentId, IntegrationId, first_id, id_millis, random_bytes
 
 SLOTS = 8
 _SLOT = random_bytes(1)[0] % SLOTS

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import msgspec
 from msgspec import Struct
 
+from clarion import BUILD
 from clarion.clock import MINUTE, SECOND, Clock, Millis
 from clarion.db.clock import NOW
 from clarion.db.port import Connection, Database, Dialect, Row
@@ -17,7 +18,6 @@ from clarion.db.query import Query, sql
 from clarion.errors import StoreUnavailable
 from clarion.ids import new_id
 from clarion.monitoring.metrics.measures import Measures, MessageOutcome
-from clarion.version import BUILD
 
 # On SQLite there is one process, and its disk may sleep while there is nothing to do.
 INTERVAL = {Dialect.SQLITE: Millis(30 * SECOND), Dialect.POSTGRES: Millis(10 * SECOND)}

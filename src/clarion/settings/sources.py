@@ -9,11 +9,13 @@ from msgspec import Struct
 
 from clarion.errors import SettingsError
 from clarion.secret import Secret
+from clarion.wording import find_nearest, suggestion
 
 PREFIX = "CLARION_"
 CONFIG_VARIABLE = "CLARION_CONFIG"
 PLATFORM_PORT = "PORT"
 _FILE = "_FILE"
+_LIST_HINT = "; `clarion settings` lists all of them"
 _READ_BY_ALL, _OPEN_TO_ALL = 0o004, 0o006
 # Containers mount secrets here, and have no other users.
 _CONTAINER_SECRETS = (Path("/run/secrets"), Path("/var/run/secrets"))
@@ -124,9 +126,8 @@ def _read_config(path: Path, known: Sequence[KnownSetting]) -> dict[str, str]:
     names = {one.name for one in known} | {name + _FILE.lower() for name in secrets}
     for name in parsed:
         if name not in names:
-            raise SettingsError(
-                f"The configuration file {path} sets '{name}', which is no setting{_hint(name, names)}."
-            )
+            hint = suggestion(name, names) or _LIST_HINT
+            raise SettingsError(f"The configuration file {path} sets '{name}', which is no setting{hint}.")
     if secrets & parsed.keys() and path.stat().st_mode & _OPEN_TO_ALL:
         raise SettingsError(
             f"The configuration file {path} contains secrets ({', '.join(sorted(secrets & parsed.keys()))}), but every "
@@ -150,19 +151,8 @@ def _warn_of_variable(name: str, names: Collection[str]) -> SettingsWarning:
     fields = {"variable": name}
     if name.endswith(_FILE) and name.removesuffix(_FILE) in names:
         return SettingsWarning("Variable is ignored: only secrets are read from files", fields)
-    nearest = _find_nearest(name, names)
+    nearest = find_nearest(name, names)
     return SettingsWarning("Variable is not a setting", fields | ({"nearest": nearest} if nearest else {}))
-
-
-def _hint(name: str, names: Collection[str]) -> str:
-    nearest = _find_nearest(name, names)
-    return f"; did you mean '{nearest}'?" if nearest else "; `clarion settings` lists all of them"
-
-
-def _find_nearest(name: str, names: Collection[str]) -> str | None:
-    import difflib  # noqa: PLC0415 - used for mistakes only
-
-    return next(iter(difflib.get_close_matches(name, sorted(names), n=1)), None)
 
 
 def _is_open_to_all(path: Path) -> bool:

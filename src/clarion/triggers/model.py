@@ -17,11 +17,11 @@ from clarion.ids import (
     TriggerId,
     WorkflowId,
     WorkflowVersionId,
+    random_bytes,
 )
 from clarion.jobs.lanes import lane_of
 from clarion.jobs.model import Priority
 from clarion.monitoring.traces.context import TraceContext
-from clarion.randomness import random_bytes
 from clarion.subscribers.model import Subscriber
 from clarion.triggers.contexts import Contexts
 

@@ -10,9 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from clarion.clock import DAY, HOUR, MINUTE, SECOND, Millis
-from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId
+from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId, random_bytes
 from clarion.jsontext import json_text
-from clarion.randomness import random_bytes
 from clarion.secret import Secret
 
 RETRY_DELAYS = (

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from clarion.conditions import list_fields, list_rule_variables
 from clarion.conditions.paths import split_path
-from clarion.nearest import suggestion
 from clarion.templates import Reference, has_markup, list_references, weigh_markup
+from clarion.wording import suggestion
 from clarion.workflows.issues import Issue, IssueType, list_parts
 from clarion.workflows.model import Step, Variant, WorkflowVersion
 from clarion.workflows.variables import describe_variables

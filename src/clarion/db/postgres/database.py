@@ -17,9 +17,8 @@ from clarion.db.postgres.pulse import Pulse, ask_server
 from clarion.db.query import Insert, Query, as_short_array
 from clarion.db.sandbox import HIDDEN_TABLES, Turns, copy_query, stored_query
 from clarion.errors import StoreUnavailable
-from clarion.ids import EnvironmentId
+from clarion.ids import EnvironmentId, random_bytes
 from clarion.monitoring.metrics.database import DatabaseMeasures, PoolState
-from clarion.randomness import random_bytes
 
 T = TypeVar("T")
 

@@ -2,9 +2,9 @@
 
 import msgspec
 
+from clarion.ids import random_bytes
 from clarion.inbox.sockets.events import Event
 from clarion.inbox.sockets.sockets import CLOSING_SECONDS, POLICY, Claim, Phase, Socket, SocketOwner, text_frame
-from clarion.randomness import random_bytes
 
 _CONNECT, _DISCONNECT, _CONNECT_ERROR, _EVENT = b"40", b"41", b"44", b"42"
 _ENGINE_CLOSE, _ENGINE_PING = b"1", b"2"

@@ -7,9 +7,9 @@ from msgspec import Struct
 
 from clarion.clock import wall_nanoseconds
 from clarion.errors import SettingsError
+from clarion.ids import random_bytes
 from clarion.monitoring.traces.context import TraceContext, read_headers
 from clarion.monitoring.traces.spans import Span, SpanKind
-from clarion.randomness import random_bytes
 from clarion.settings.model import Settings
 
 _MISSING = "CLARION_TRACES_ENDPOINT needs OpenTelemetry, which is not installed: pip install 'clarion[traces]'."

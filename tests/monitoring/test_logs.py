@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import asyncpg
 import pytest
 
-from clarion.logs import configure_logging, describe_error
+from clarion.monitoring.logs import configure_logging, describe_error
 
 CONTENT = "canary\nHINT of a canary"
 
