@@ -11,7 +11,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from clarion.cli.backup import backup, restore
+from clarion.cli.store import backup, restore
 from clarion.clock import SystemClock
 from clarion.db.migrations.migrate import migrate_sqlite
 from clarion.db.sqlite.backup import back_up

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clarion.cli.backup import backup, restore
+from clarion.cli.store import backup, restore
 from clarion.db.migrations.migrate import migrate_sqlite
 from clarion.db.sqlite.backup import back_up, put_in_place
 from clarion.db.sqlite.database import connect

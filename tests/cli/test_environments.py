@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from clarion.cli.commands import app
-from clarion.cli.stores import run_in_store
+from clarion.cli.installation import run_in_store
 from clarion.clock import SystemClock
 from clarion.db.migrations.migrate import migrate_sqlite
 from clarion.db.open import open_store

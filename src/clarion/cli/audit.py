@@ -1,6 +1,5 @@
 """`clarion audit`: who changed the configuration."""
 
-import asyncio
 from typing import Annotated, Any
 
 import typer
@@ -11,9 +10,9 @@ from clarion.audit import store
 from clarion.audit.filters import filter_entries
 from clarion.audit.model import Action, ActorType, Entry, TargetType
 from clarion.audit.wire import AuditEntryOut, AuditQuery
+from clarion.cli.installation import Installation, get_environment, wide_console, with_installation
 from clarion.cli.listing import AsJson
-from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName
-from clarion.cli.stores import get_environment, load_settings, run_in_store, wide_console
+from clarion.cli.options import EnvironmentName
 from clarion.clock import iso_text
 from clarion.db.port import Connection
 from clarion.errors import SettingsError
@@ -25,7 +24,10 @@ commands = typer.Typer(help="Look at who changed the configuration.", no_args_is
 
 
 @commands.command("list")
-def list_entries(  # noqa: PLR0913, PLR0917 - the options of a command
+@with_installation
+def list_entries(  # noqa: PLR0913 - the options of a command
+    installation: Installation,
+    *,
     environment: EnvironmentName,
     action: Annotated[list[Action] | None, typer.Option(help="Only this action; may be repeated.")] = None,
     target_type: Annotated[TargetType | None, typer.Option(help="Only changes of such a thing.")] = None,
@@ -36,9 +38,7 @@ def list_entries(  # noqa: PLR0913, PLR0917 - the options of a command
     since: Annotated[str | None, typer.Option("--from", help="Not before, such as 2026-01-31T09:30:00Z.")] = None,
     until: Annotated[str | None, typer.Option("--to", help="Not after, such as 2026-01-31T09:30:00Z.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many, newest first.")] = 50,
-    as_json: AsJson = False,  # noqa: FBT002
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
+    as_json: AsJson = False,
 ) -> None:
     """List changes of the configuration, newest first."""
     query = AuditQuery(
@@ -54,9 +54,8 @@ def list_entries(  # noqa: PLR0913, PLR0917 - the options of a command
     )
     if query.since is not None and query.until is not None and query.until.moment < query.since.moment:
         raise SettingsError("--to must not lie before --from.")
-    settings = load_settings(data_dir, database_url)
     show = _show_lines if as_json else _show_table
-    show(asyncio.run(run_in_store(settings, lambda db: _fetch(db, environment, query))))
+    show(installation.run(lambda db: _fetch(db, environment, query)))
 
 
 async def _fetch(db: Connection, environment: str, query: AuditQuery) -> list[Entry]:

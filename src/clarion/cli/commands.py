@@ -1,14 +1,16 @@
 """The `clarion` command: its subcommands, and how errors are printed."""
 
+import importlib
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
+from typer.main import get_command, get_group
 
 from clarion import BUILD
-from clarion.cli.lazy import LazyGroup
 from clarion.cli.options import Config, config_first, use_config
 from clarion.errors import ClarionError, SettingsError
 
@@ -16,7 +18,7 @@ COMMANDS = {
     "serve": "clarion.cli.processes:serve",
     "api": "clarion.cli.processes:api",
     "worker": "clarion.cli.processes:worker",
-    "migrate": "clarion.cli.migrating:migrate",
+    "migrate": "clarion.cli.store:migrate",
     "settings": "clarion.cli.configuration:settings",
     "status": "clarion.cli.status:show_status",
     "doctor": "clarion.cli.doctor:doctor",
@@ -24,10 +26,10 @@ COMMANDS = {
     "simulate": "clarion.cli.simulating:simulate",
     "promote": "clarion.cli.promoting:promote_environment",
     "demo": "clarion.cli.demo:demo",
-    "backup": "clarion.cli.backup:backup",
-    "restore": "clarion.cli.backup:restore",
-    "move": "clarion.cli.moving:move",
-    "compact": "clarion.cli.retention:compact",
+    "backup": "clarion.cli.store:backup",
+    "restore": "clarion.cli.store:restore",
+    "move": "clarion.cli.store:move",
+    "compact": "clarion.cli.store:compact",
     "keys": "clarion.cli.keys:commands",
     "environments": "clarion.cli.environments:commands",
     "organizations": "clarion.cli.organizations:commands",
@@ -36,13 +38,34 @@ COMMANDS = {
     "dead-letters": "clarion.cli.deadletters:commands",
     "audit": "clarion.cli.audit:commands",
     "retention": "clarion.cli.retention:commands",
-    "sessions": "clarion.cli.inbox_sessions:commands",
+    "sessions": "clarion.cli.environments:session_commands",
     "encryption": "clarion.cli.encryption:commands",
 }
+"""By name, each as `module:function` or `module:typer`."""
 
 
-class _Commands(LazyGroup):
-    targets = COMMANDS
+class _Commands(TyperGroup):
+    """Commands that are imported when they are used: importing all of them takes about a second."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the signature of click
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - the signature of click
+        target = COMMANDS.get(cmd_name)
+        return None if target is None else _load(cmd_name, target)
+
+
+def _load(name: str, target: str) -> Any:
+    module, _, attribute = target.partition(":")
+    found = getattr(importlib.import_module(module), attribute)
+    if isinstance(found, typer.Typer):
+        command: Any = get_group(found)
+    else:
+        alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
+        alone.command(name)(found)
+        command = get_command(alone)
+    command.name = name
+    return command
 
 
 app = typer.Typer(

@@ -1,14 +1,13 @@
 """`clarion dead-letters`: look at sends that were given up, try them again, or take them off the list."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 import typer
 
+from clarion.cli.installation import Installation, confirm, get_environment, wide_console, with_installation
 from clarion.cli.listing import AsJson, Shown, moment, print_listing
-from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName
-from clarion.cli.stores import confirm, get_environment, load_settings, run_in_store, wide_console
+from clarion.cli.options import EnvironmentName
 from clarion.clock import Millis, SystemClock
 from clarion.db.port import Connection
 from clarion.errors import SettingsError
@@ -16,7 +15,6 @@ from clarion.http.pages import OffsetPage
 from clarion.ids import EnvironmentId, JobId, SubscriberKey, WorkflowKey, find_id, id_text
 from clarion.sending.dead_letters import store
 from clarion.sending.dead_letters.model import MAX_REDRIVEN, DeadLetter, DeadLetterFilter
-from clarion.settings.model import Settings
 from clarion.vocabulary import Channel
 
 commands = typer.Typer(
@@ -48,7 +46,10 @@ _MoveOffList = Callable[[Connection, EnvironmentId, DeadLetterFilter, Millis], A
 
 
 @commands.command("list")
-def list_dead_letters(  # noqa: PLR0913, PLR0917 - the options of a command
+@with_installation
+def list_dead_letters(  # noqa: PLR0913 - the options of a command
+    installation: Installation,
+    *,
     environment: EnvironmentName,
     channel: ChannelOption = None,
     provider: ProviderOption = None,
@@ -56,9 +57,7 @@ def list_dead_letters(  # noqa: PLR0913, PLR0917 - the options of a command
     workflow: WorkflowOption = None,
     reason: ReasonOption = None,
     limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many, newest first.")] = 50,
-    as_json: AsJson = False,  # noqa: FBT002
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
+    as_json: AsJson = False,
 ) -> None:
     """List dead letters with their ids and the last errors."""
     wanted = _filter(channel, provider, subscriber, workflow, reason)
@@ -67,7 +66,7 @@ def list_dead_letters(  # noqa: PLR0913, PLR0917 - the options of a command
         found = await get_environment(db, environment)
         return await store.list_dead_letters(db, found.id, wanted, page=0, limit=limit)
 
-    page = asyncio.run(run_in_store(load_settings(data_dir, database_url), fetch_page))
+    page = installation.run(fetch_page)
     rows = [
         (
             id_text(one.id),
@@ -87,7 +86,10 @@ def list_dead_letters(  # noqa: PLR0913, PLR0917 - the options of a command
 
 
 @commands.command("redrive")
-def redrive_dead_letters(  # noqa: PLR0913, PLR0917 - the options of a command
+@with_installation
+def redrive_dead_letters(  # noqa: PLR0913 - the options of a command
+    installation: Installation,
+    *,
     environment: EnvironmentName,
     ids: Ids = None,
     channel: ChannelOption = None,
@@ -95,19 +97,19 @@ def redrive_dead_letters(  # noqa: PLR0913, PLR0917 - the options of a command
     subscriber: SubscriberOption = None,
     workflow: WorkflowOption = None,
     reason: ReasonOption = None,
-    everything: Everything = False,  # noqa: FBT002
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
+    everything: Everything = False,
 ) -> None:
     """Put dead letters back in the queue with fresh attempts; workers take them within a second."""
     wanted = _select(_filter(channel, provider, subscriber, workflow, reason, ids), everything=everything)
-    settings = load_settings(data_dir, database_url)
-    total = _repeat(settings, environment, wanted, store.redrive_dead_letters)
+    total = _repeat(installation, environment, wanted, store.redrive_dead_letters)
     wide_console().print(f"Redriven: {total}.")
 
 
 @commands.command("discard")
-def discard_dead_letters(  # noqa: PLR0913, PLR0917 - the options of a command
+@with_installation
+def discard_dead_letters(  # noqa: PLR0913 - the options of a command
+    installation: Installation,
+    *,
     environment: EnvironmentName,
     ids: Ids = None,
     channel: ChannelOption = None,
@@ -115,19 +117,16 @@ def discard_dead_letters(  # noqa: PLR0913, PLR0917 - the options of a command
     subscriber: SubscriberOption = None,
     workflow: WorkflowOption = None,
     reason: ReasonOption = None,
-    everything: Everything = False,  # noqa: FBT002
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,  # noqa: FBT002
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
+    everything: Everything = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Take dead letters off the list; their steps stay failed, and cannot be redriven any more."""
     wanted = _select(_filter(channel, provider, subscriber, workflow, reason, ids), everything=everything)
-    settings = load_settings(data_dir, database_url)
-    count = asyncio.run(run_in_store(settings, lambda db: _count(db, environment, wanted)))
+    count = installation.run(lambda db: _count(db, environment, wanted))
     if count:
         number = f"{count} or more" if count >= store.MAX_COUNTED else str(count)
         confirm(f"Dead letters that cannot be redriven any more: {number}. Discard them?", is_confirmed=yes)
-    total = _repeat(settings, environment, wanted, store.discard_dead_letters)
+    total = _repeat(installation, environment, wanted, store.discard_dead_letters)
     wide_console().print(f"Discarded: {total}.")
 
 
@@ -136,7 +135,7 @@ async def _count(db: Connection, environment: str, wanted: DeadLetterFilter) -> 
     return await store.count_dead_letters(db, found.id, wanted)
 
 
-def _repeat(settings: Settings, environment: str, wanted: DeadLetterFilter, move: _MoveOffList) -> int:
+def _repeat(installation: Installation, environment: str, wanted: DeadLetterFilter, move: _MoveOffList) -> int:
     """Do it in transactions of a limited size until none is left; returns how many it was done to."""
 
     async def move_some(db: Connection) -> int:
@@ -144,7 +143,7 @@ def _repeat(settings: Settings, environment: str, wanted: DeadLetterFilter, move
         return await move(db, found.id, wanted, SystemClock().now())
 
     total = 0
-    while part := asyncio.run(run_in_store(settings, move_some)):
+    while part := installation.run(move_some):
         total += part
         if part < MAX_REDRIVEN:
             break

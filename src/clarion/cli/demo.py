@@ -6,9 +6,13 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from clarion.cli.author import command_line_author
-from clarion.cli.options import DatabaseUrl, DataDir
-from clarion.cli.stores import get_environment, load_settings, open_current_store
+from clarion.cli.installation import (
+    Installation,
+    command_line_author,
+    get_environment,
+    open_current_store,
+    with_installation,
+)
 from clarion.clock import SystemClock
 from clarion.db.port import Connection
 from clarion.demo.filling import Contents, fill_environment
@@ -26,12 +30,13 @@ DemoEnvironment = Annotated[
 ]
 
 
-def demo(environment: DemoEnvironment = _DEFAULT, data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+@with_installation
+def demo(installation: Installation, environment: DemoEnvironment = _DEFAULT) -> None:
     """Fill an empty environment with a small company: people, workflows and a week of runs.
 
     No provider is called. If it is interrupted, nothing was written: run it again.
     """
-    settings = load_settings(data_dir, database_url)
+    settings = installation.settings
     console = Console(stderr=True)
     with console.status("Living through a week at Larkspur Cycles …"):
         found, made = asyncio.run(_fill(settings, environment))

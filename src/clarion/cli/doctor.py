@@ -10,9 +10,8 @@ import msgspec
 import typer
 from rich.console import Console
 
+from clarion.cli.installation import Installation, with_installation
 from clarion.cli.open_files import choose_max_connections, choose_max_sockets
-from clarion.cli.options import DatabaseUrl, DataDir
-from clarion.cli.stores import load_settings
 from clarion.errors import SettingsError
 from clarion.monitoring.doctor.checkup import check_installation
 from clarion.monitoring.doctor.model import Finding, Status, fine, warning, worst
@@ -30,18 +29,19 @@ Full = Annotated[bool, typer.Option("--full", help="Look at every row and page; 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
+@with_installation
 def doctor(
-    network: Network = False,  # noqa: FBT002
-    full: Full = False,  # noqa: FBT002
-    as_json: AsJson = False,  # noqa: FBT002
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
+    installation: Installation,
+    *,
+    network: Network = False,
+    full: Full = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check settings, store, migrations, keys, clocks, queues and rows, and say what to do.
 
     The exit status is 1 if there is a problem, and 2 if a setting is not valid; warnings alone are 0.
     """
-    settings = load_settings(data_dir, database_url)
+    settings = installation.settings
     findings = asyncio.run(check_installation(settings, os.environ, full=full, network=network))
     findings.append(check_open_files(settings))
     status = worst(findings)

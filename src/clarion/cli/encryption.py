@@ -9,9 +9,7 @@ from rich.console import Console
 
 from clarion.audit.model import Action, Change, Target, TargetType
 from clarion.audit.recording import record_change
-from clarion.cli.author import command_line_author
-from clarion.cli.options import DatabaseUrl, DataDir
-from clarion.cli.stores import load_settings, open_current_store
+from clarion.cli.installation import Installation, command_line_author, open_current_store, with_installation
 from clarion.clock import SystemClock
 from clarion.db.port import Connection
 from clarion.environments import actions, store
@@ -34,12 +32,13 @@ def choose() -> None:
 
 
 @commands.command("rotate")
-def rotate_encryption(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+@with_installation
+def rotate_encryption(installation: Installation) -> None:
     """Seal all stored credentials again with the first encryption key; afterwards the older ones can go.
 
     It is refused while a process runs that lacks that key.
     """
-    settings = load_settings(data_dir, database_url)
+    settings = installation.settings
     vault = open_configured_vault(settings)
 
     async def rotate() -> int:

@@ -1,26 +1,25 @@
-"""`clarion environments`: create, rename, set and delete environments."""
+"""`clarion environments` and `clarion sessions`: create, rename, set and delete environments."""
 
-import asyncio
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from clarion.audit.model import Action, Change
-from clarion.audit.recording import record, record_change
+from clarion.audit.recording import record, record_change, record_event
 from clarion.audit.resources import target_of
-from clarion.cli.author import command_line_author
-from clarion.cli.listing import AsJson, print_listing
-from clarion.cli.options import DatabaseUrl, DataDir
-from clarion.cli.stores import (
+from clarion.cli.installation import (
+    Installation,
+    command_line_author,
     confirm,
     get_environment,
     get_organization,
-    load_settings,
-    run_in_store,
+    print_line,
     wide_console,
+    with_installation,
 )
+from clarion.cli.listing import AsJson, print_listing
+from clarion.cli.options import EnvironmentName
 from clarion.clock import Millis, SystemClock
 from clarion.db.port import Connection
 from clarion.environments.actions import KeyRequest, change_environment, list_environments_to_change
@@ -30,18 +29,18 @@ from clarion.environments.options import DataKind
 from clarion.environments.organizations import actions
 from clarion.environments.organizations.model import NewEnvironment
 from clarion.environments.organizations.wire import EnvironmentIn
-from clarion.environments.store import list_environments, list_organizations
+from clarion.environments.store import list_environments, list_organizations, raise_session_epoch
 from clarion.environments.wire import EnvironmentPatch, EnvironmentType
 from clarion.errors import SettingsError
 from clarion.http.validation import make_body_reader
 from clarion.ids import id_text
 from clarion.jsontext import encode_json
-from clarion.settings.model import Settings
 from clarion.settings.rate_limits import LimitCategory
 from clarion.vault import open_configured_vault
 from clarion.wording import count_text
 
 commands = typer.Typer(help="Create, rename, set and delete environments.", no_args_is_help=True)
+session_commands = typer.Typer(help="Look after the sessions of subscribers' inboxes.", no_args_is_help=True)
 
 EnvironmentArgument = Annotated[
     str, typer.Argument(help="Name, Organization/Name, identifier or id of the environment.", metavar="ENVIRONMENT")
@@ -55,17 +54,14 @@ _BACKGROUND = "Its keys and sessions are over; running workers delete its data i
 
 
 @commands.command("list")
-def list_all(
-    as_json: AsJson = False,  # noqa: FBT002
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-) -> None:
+@with_installation
+def list_all(installation: Installation, *, as_json: AsJson = False) -> None:
     """List the environments with their ids and public identifiers."""
 
     async def fetch(db: Connection) -> tuple[list[Organization], list[Environment]]:
         return await list_organizations(db), await list_environments(db)
 
-    organizations, environments = asyncio.run(run_in_store(load_settings(data_dir, database_url), fetch))
+    organizations, environments = installation.run(fetch)
     names = {one.id: one.name for one in organizations}
     columns = {
         "name": "Name",
@@ -79,16 +75,16 @@ def list_all(
 
 
 @commands.command("create")
+@with_installation
 def create(
+    installation: Installation,
     name: Annotated[str, typer.Argument(help="Name of the new environment.", metavar="NAME")],
     organization: OrganizationOption = None,
     kind: Annotated[EnvironmentType, typer.Option("--type", help="What it is for.")] = EnvironmentType.DEV,
     color: Annotated[str | None, typer.Option(help="How people tell it from others.", metavar="#RRGGBB")] = None,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
 ) -> None:
     """Create an environment with an inbox and an API key, which is printed once."""
-    settings = load_settings(data_dir, database_url)
+    settings = installation.settings
     body = {"name": name, "type": kind} | ({} if color is None else {"color": color})
     draft = make_body_reader(EnvironmentIn)(encode_json(body), []).draft()
     vault, now = open_configured_vault(settings), SystemClock().now()
@@ -102,23 +98,25 @@ def create(
         await record_new(db, made, now)
         return made
 
-    print_new([asyncio.run(run_in_store(settings, insert))])
+    print_new([installation.run(insert)])
 
 
 @commands.command("rename")
+@with_installation
 def rename(
+    installation: Installation,
     environment: EnvironmentArgument,
     new_name: Annotated[str, typer.Argument(help="The name that it gets.", metavar="NEW_NAME")],
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
 ) -> None:
     """Rename an environment; its id, identifier and keys stay."""
-    before, after = _change(load_settings(data_dir, database_url), environment, {"name": new_name})
-    Console().print(f"'{before.name}' is now '{after.name}'.", markup=False, highlight=False)
+    before, after = _change(installation, environment, {"name": new_name})
+    print_line(f"'{before.name}' is now '{after.name}'.")
 
 
 @commands.command("set")
+@with_installation
 def set_options(
+    installation: Installation,
     environment: EnvironmentArgument,
     timezone: Annotated[
         str | None, typer.Option(help="Time zone of subscribers who have none; `default` is UTC.", metavar="ZONE")
@@ -137,8 +135,6 @@ def set_options(
             help="Days by kind of data: runs=30; runs=default takes it back. Repeatable.", metavar="KIND=DAYS"
         ),
     ] = None,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
 ) -> None:
     """Set the time zone, the rate limits and the retention of an environment; what is left out stays as it is."""
     changes: dict[str, Any] = {}
@@ -150,20 +146,15 @@ def set_options(
         changes["retentionDays"] = dict(_parse_retention(one) for one in retention)
     if not changes:
         raise SettingsError("There is nothing to set; give --timezone, --limit or --retention.")
-    before, after = _change(load_settings(data_dir, database_url), environment, changes)
+    before, after = _change(installation, environment, changes)
     _print_settings(before, after)
 
 
 @commands.command("delete")
-def delete(
-    environment: EnvironmentArgument,
-    yes: YesOption = False,  # noqa: FBT002 - a switch of a command
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-) -> None:
+@with_installation
+def delete(installation: Installation, *, environment: EnvironmentArgument, yes: YesOption = False) -> None:
     """Delete an environment and all of its data, for good."""
-    settings = load_settings(data_dir, database_url)
-    found = asyncio.run(run_in_store(settings, lambda db: get_environment(db, environment)))
+    found = installation.run(lambda db: get_environment(db, environment))
     confirm(f"Delete the environment '{found.name}' and all of its data?", is_confirmed=yes)
 
     async def mark(db: Connection) -> None:
@@ -180,8 +171,28 @@ def delete(
             if sibling.id != found.id:
                 await record_change(db, sibling.id, change, command_line_author(), now)
 
-    asyncio.run(run_in_store(settings, mark))
-    Console().print(f"Deleted '{found.name}'. {_BACKGROUND}", markup=False, highlight=False, soft_wrap=True)
+    installation.run(mark)
+    print_line(f"Deleted '{found.name}'. {_BACKGROUND}")
+
+
+@session_commands.callback()
+def choose() -> None:
+    """Keep `end` a command of its own, also while it is the only one."""
+
+
+@session_commands.command("end")
+@with_installation
+def end_sessions(installation: Installation, environment: EnvironmentName) -> None:
+    """End all sessions of the subscribers of an environment; their pages begin new ones when they are loaded."""
+
+    async def end(db: Connection) -> Environment:
+        found = await get_environment(db, environment)
+        await raise_session_epoch(db, found.id)
+        await record_event(db, Action.ENVIRONMENT_REVOKE_SESSIONS, found, command_line_author(), SystemClock().now())
+        return found
+
+    ended = installation.run(end)
+    print_line(f"All sessions of {ended.name} are over.")
 
 
 async def record_new(db: Connection, made: NewEnvironment, now: Millis) -> None:
@@ -193,15 +204,14 @@ async def record_new(db: Connection, made: NewEnvironment, now: Millis) -> None:
 
 def print_new(made: list[NewEnvironment]) -> None:
     """Print new environments with their API keys."""
-    console = Console()
     for one in made:
         name, ids = one.environment.name, f"id {id_text(one.environment.id)}"
         text = f"{name}: {ids}, application identifier {one.environment.identifier}"
         text += f"\nAPI key for {name}, shown this once:\n{one.key.text}"
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
+        print_line(text)
 
 
-def _change(settings: Settings, name: str, changes: dict[str, Any]) -> tuple[Environment, Environment]:
+def _change(installation: Installation, name: str, changes: dict[str, Any]) -> tuple[Environment, Environment]:
     patch = make_body_reader(EnvironmentPatch)(encode_json(changes), [])
 
     async def change(db: Connection) -> tuple[Environment, Environment]:
@@ -209,12 +219,14 @@ def _change(settings: Settings, name: str, changes: dict[str, Any]) -> tuple[Env
         siblings = await list_environments_to_change(db, found.organization_id)
         current = next((one for one in siblings if one.id == found.id), found)
         now = SystemClock().now()
-        before, after = await change_environment(db, siblings, current, patch.fields(current, settings), now)
+        before, after = await change_environment(
+            db, siblings, current, patch.fields(current, installation.settings), now
+        )
         author = command_line_author()
         await record(db, Action.ENVIRONMENT_UPDATE, author, now, before=before, after=after)
         return before, after
 
-    return asyncio.run(run_in_store(settings, change))
+    return installation.run(change)
 
 
 def _parse_limit(text: str) -> tuple[str, Any]:

@@ -8,8 +8,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName
-from clarion.cli.stores import get_environment, load_settings, open_current_store, wide_console
+from clarion.cli.installation import Installation, get_environment, open_current_store, wide_console, with_installation
+from clarion.cli.options import EnvironmentName
 from clarion.clock import SystemClock, iso_text
 from clarion.db.port import Connection, Work
 from clarion.environments.options import DataKind
@@ -34,7 +34,10 @@ _MARKS = {
 _GOOD = frozenset({Outcome.DELIVERED, Outcome.SENT})
 
 
-def explain(  # noqa: PLR0913, PLR0917 - the options of a command
+@with_installation
+def explain(  # noqa: PLR0913 - the options of a command
+    installation: Installation,
+    *,
     environment: EnvironmentName,
     notification_id: Annotated[
         str | None, typer.Argument(help="The run to explain.", metavar="[NOTIFICATION_ID]", show_default=False)
@@ -45,12 +48,10 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of a command
         str | None, typer.Option(help="The newest trigger of this workflow.", metavar="WORKFLOW_ID")
     ] = None,
     channel: Annotated[Channel | None, typer.Option(help="Only what is about this channel.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As the API answers.")] = False,  # noqa: FBT002
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As the API answers.")] = False,
 ) -> None:
     """Explain why a person got a message, or not: every decision in order, and what would change it."""
-    settings = load_settings(data_dir, database_url)
+    settings = installation.settings
     if notification_id is not None:
         if subscriber or transaction or workflow:
             raise SettingsError("Give a NOTIFICATION_ID, or --subscriber with --transaction or --workflow, not both.")

@@ -1,17 +1,14 @@
 """`clarion keys`: make, list and revoke API keys."""
 
-import asyncio
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from clarion.audit.model import Action
 from clarion.audit.recording import record
-from clarion.cli.author import command_line_author
+from clarion.cli.installation import Installation, command_line_author, get_environment, print_line, with_installation
 from clarion.cli.listing import AsJson, moment, print_listing
-from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName
-from clarion.cli.stores import get_environment, load_settings, run_in_store
+from clarion.cli.options import EnvironmentName
 from clarion.clock import DAY, Millis, SystemClock
 from clarion.db.port import Connection
 from clarion.environments import actions, store
@@ -24,7 +21,6 @@ from clarion.vocabulary import SCOPE_DESCRIPTIONS, Scope
 
 commands = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
 
-_console = Console()
 _COLUMNS = {
     "environment": "Environment",
     "id": "Key id",
@@ -37,18 +33,18 @@ _COLUMNS = {
 
 
 @commands.command("create")
+@with_installation
 def create_key(
+    installation: Installation,
     environment: EnvironmentName,
     name: Annotated[str, typer.Option(help="What the key is for.")] = "API key",
     scope: Annotated[
         list[str] | None, typer.Option(help="A scope such as subscribers:read; repeatable; default: all.")
     ] = None,
     expires_in_days: Annotated[int | None, typer.Option(min=1, help="Days until it expires; default: never.")] = None,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
 ) -> None:
     """Make an API key; its secret is printed once."""
-    settings = load_settings(data_dir, database_url)
+    settings = installation.settings
     vault, now = open_configured_vault(settings), SystemClock().now()
     expires_at = None if expires_in_days is None else Millis(now + expires_in_days * DAY)
     request = actions.KeyRequest(name=name, scopes=_parse_scopes(scope or ["all"]), expires_at=expires_at)
@@ -60,18 +56,14 @@ def create_key(
         await record(db, Action.API_KEY_CREATE, command_line_author(), now, after=made.record)
         return made
 
-    created = asyncio.run(run_in_store(settings, create))
-    _console.print(f"API key for {environment}, shown this once:\n{created.text}", highlight=False, soft_wrap=True)
+    created = installation.run(create)
+    print_line(f"API key for {environment}, shown this once:\n{created.text}")
 
 
 @commands.command("list")
-def list_keys(
-    as_json: AsJson = False,  # noqa: FBT002
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-) -> None:
+@with_installation
+def list_keys(installation: Installation, *, as_json: AsJson = False) -> None:
     """List the API keys of every environment, without their secrets."""
-    settings = load_settings(data_dir, database_url)
 
     async def fetch_keys(db: Connection) -> list[tuple[Environment, ApiKey]]:
         found = await store.list_environments(db)
@@ -87,7 +79,7 @@ def list_keys(
             moment(key.expires_at),
             moment(key.last_used_at),
         )
-        for environment, key in asyncio.run(run_in_store(settings, fetch_keys))
+        for environment, key in installation.run(fetch_keys)
     ]
     print_listing(_COLUMNS, rows, as_json=as_json)
 
@@ -100,13 +92,12 @@ def list_scopes(as_json: AsJson = False) -> None:  # noqa: FBT002
 
 
 @commands.command("revoke")
+@with_installation
 def revoke_key(
+    installation: Installation,
     key_id: Annotated[str, typer.Argument(help="Id of the key, from `clarion keys list`.", metavar="KEY_ID")],
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
 ) -> None:
     """Revoke an API key; running processes refuse it within two seconds."""
-    settings = load_settings(data_dir, database_url)
     found_id = find_id(key_id)
     now = SystemClock().now()
 
@@ -118,9 +109,9 @@ def revoke_key(
                 return True
         return False
 
-    if not asyncio.run(run_in_store(settings, revoke)):
+    if not installation.run(revoke):
         raise SettingsError(f"There is no API key '{key_id}'; `clarion keys list` shows the ids.")
-    _console.print("Revoked.")
+    print_line("Revoked.")
 
 
 def _parse_scopes(texts: list[str]) -> frozenset[Scope]:

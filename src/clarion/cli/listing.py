@@ -8,7 +8,7 @@ from msgspec import Struct
 from rich.table import Table
 from rich.text import Text
 
-from clarion.cli.stores import format_time, wide_console
+from clarion.cli.installation import format_time, wide_console
 from clarion.clock import Millis, iso_text
 from clarion.jsontext import json_text
 

@@ -5,20 +5,19 @@ import sys
 from typing import Annotated, Any, TypeVar
 
 import typer
-from rich.console import Console
 
-from clarion.cli.author import command_line_author
 from clarion.cli.environments import OrganizationOption, YesOption
-from clarion.cli.listing import AsJson, Shown, moment, print_listing
-from clarion.cli.options import DatabaseUrl, DataDir
-from clarion.cli.stores import (
+from clarion.cli.installation import (
+    Installation,
+    command_line_author,
     confirm,
     format_time,
     get_environment,
     get_organization,
-    load_settings,
-    run_in_store,
+    print_line,
+    with_installation,
 )
+from clarion.cli.listing import AsJson, Shown, moment, print_listing
 from clarion.clock import Millis, SystemClock
 from clarion.db.port import Connection
 from clarion.environments.store import list_environments
@@ -61,11 +60,8 @@ _COLUMNS = {
 
 
 @commands.command("list")
-def list_all(
-    as_json: AsJson = False,  # noqa: FBT002
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-) -> None:
+@with_installation
+def list_all(installation: Installation, *, as_json: AsJson = False) -> None:
     """List the members of all organizations, and who is invited."""
 
     async def fetch(db: Connection) -> tuple[dict[str, str], list[Member], list[Link]]:
@@ -75,7 +71,7 @@ def list_all(
         invited = [link for one in organizations for link in await store.list_invitations(db, one, _now())]
         return {one.id.hex(): one.name for one in environments}, members, invited
 
-    names, members, invited = asyncio.run(run_in_store(load_settings(data_dir, database_url), fetch))
+    names, members, invited = installation.run(fetch)
     rows: list[tuple[Any, ...]] = [
         (
             one.email,
@@ -96,18 +92,19 @@ def list_all(
 
 
 @commands.command("create")
-def create(  # noqa: PLR0913, PLR0917 - the options of a command
+@with_installation
+def create(  # noqa: PLR0913 - the options of a command
+    installation: Installation,
+    *,
     email: EmailArgument,
     name: Annotated[str | None, typer.Option(help="Name of the member; default: the address.")] = None,
     role: Annotated[Role | None, typer.Option(help="Default: owner while there is none, then viewer.")] = None,
-    password_stdin: PasswordStdin = False,  # noqa: FBT002
-    no_password: NoPassword = False,  # noqa: FBT002
+    password_stdin: PasswordStdin = False,
+    no_password: NoPassword = False,
     organization: OrganizationOption = None,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
 ) -> None:
     """Make a member, who can sign in at once."""
-    settings = load_settings(data_dir, database_url)
+    settings = installation.settings
     address = read_address(email)
     password = None if no_password else _read_password(settings, from_stdin=password_stdin)
     password_hash = None if password is None else asyncio.run(Passwords().hash(password))
@@ -119,40 +116,40 @@ def create(  # noqa: PLR0913, PLR0917 - the options of a command
         person = NewMember(email=address, name=name or address, password=password_hash)
         return await managing.add_member(db, manager, person, access, _now())
 
-    made = asyncio.run(run_in_store(settings, insert))
-    _print(f"{made.email} is a member with the role '{made.role}'.")
+    made = installation.run(insert)
+    print_line(f"{made.email} is a member with the role '{made.role}'.")
 
 
 @commands.command("invite")
+@with_installation
 def invite(
+    installation: Installation,
     email: EmailArgument,
     role: Annotated[Role, typer.Option(help="The role in all environments.")] = Role.VIEWER,
     organization: OrganizationOption = None,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
 ) -> None:
     """Make a link by which somebody becomes a member; it works once, within seven days."""
-    settings = load_settings(data_dir, database_url)
+    settings = installation.settings
     address = read_address(email)
 
     async def insert(db: Connection) -> NewLink:
         manager = _manager((await get_organization(db, organization)).id)
         return await managing.invite(db, manager, address, Access(role=role), _now())
 
-    _print_link(settings, asyncio.run(run_in_store(settings, insert)), f"Link for {email}")
+    _print_link(settings, installation.run(insert), f"Link for {email}")
 
 
 @commands.command("link")
+@with_installation
 def link(
+    installation: Installation,
     email: Annotated[
         str | None, typer.Argument(help="E-mail address of a member; none: the first owner.", metavar="[EMAIL]")
     ] = None,
     organization: OrganizationOption = None,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
 ) -> None:
     """Make a link by which a member sets a new password; without EMAIL, the link for the first owner."""
-    settings = load_settings(data_dir, database_url)
+    settings = installation.settings
 
     async def insert(db: Connection) -> NewLink:
         if email is not None:
@@ -163,18 +160,18 @@ def link(
             raise SettingsError("There is an owner already; name a member, or use `clarion members create`.")
         return made
 
-    _print_link(settings, asyncio.run(run_in_store(settings, insert)), "Link" if email is None else f"Link for {email}")
+    _print_link(settings, installation.run(insert), "Link" if email is None else f"Link for {email}")
 
 
 @commands.command("role")
+@with_installation
 def change_role(
+    installation: Installation,
     email: EmailArgument,
     role: Annotated[str, typer.Argument(help="viewer, author, admin or owner.", metavar="ROLE")],
     environment: Annotated[
         str | None, typer.Option(help="Only there; ROLE can also be none or default.", metavar="NAME")
     ] = None,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
 ) -> None:
     """Give a member another role, in all environments that have none of their own, or in one of them."""
 
@@ -183,36 +180,32 @@ def change_role(
         access = await _change(db, member, role, environment)
         return await managing.change_access(db, _manager(member.organization_id), member.id, access, _now())
 
-    changed = asyncio.run(run_in_store(load_settings(data_dir, database_url), change))
+    changed = installation.run(change)
     where = "" if environment is None else f" in {environment}"
-    _print(f"{changed.email} has the role '{role}'{where}.")
+    print_line(f"{changed.email} has the role '{role}'{where}.")
 
 
 @commands.command("remove")
-def remove(
-    email: EmailArgument,
-    yes: YesOption = False,  # noqa: FBT002 - a switch of a command
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-) -> None:
+@with_installation
+def remove(installation: Installation, *, email: EmailArgument, yes: YesOption = False) -> None:
     """Remove a member; their sessions end, and the invitations that they made."""
-    settings = load_settings(data_dir, database_url)
     confirm(f"Remove {email}?", is_confirmed=yes)
 
     async def delete(db: Connection) -> Member:
         member = await _get_member(db, email)
         return await managing.remove_member(db, _manager(member.organization_id), member.id, _now())
 
-    _print(f"Removed {asyncio.run(run_in_store(settings, delete)).email}.")
+    print_line(f"Removed {installation.run(delete).email}.")
 
 
 @commands.command("sessions")
+@with_installation
 def sessions(
+    installation: Installation,
+    *,
     email: EmailArgument,
-    end: Annotated[bool, typer.Option("--end", help="End all of them.")] = False,  # noqa: FBT002
-    as_json: AsJson = False,  # noqa: FBT002
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
+    end: Annotated[bool, typer.Option("--end", help="End all of them.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List where a member is signed in; with --end, sign them out everywhere."""
 
@@ -223,9 +216,9 @@ def sessions(
             await managing.revoke_sessions(db, _manager(member.organization_id), member.id, now)
         return found
 
-    found = asyncio.run(run_in_store(load_settings(data_dir, database_url), fetch))
+    found = installation.run(fetch)
     if end:
-        _print(f"Ended {count_text(len(found), 'session', 'sessions')} of {email}.")
+        print_line(f"Ended {count_text(len(found), 'session', 'sessions')} of {email}.")
         return
     columns = {"createdAt": "Since", "lastUsedAt": "Last used", "address": "Address", "userAgent": "Browser"}
     rows = [(moment(one.created_at), moment(one.seen_at), one.address, one.user_agent) for one in found]
@@ -289,9 +282,5 @@ def _other_roles(access: Access, names: dict[str, str]) -> Shown:
 
 
 def _print_link(settings: Settings, made: NewLink, title: str) -> None:
-    _print(f"{title}, shown this once, works until {format_time(made.record.expires_at)} UTC:")
-    _print(link_url(settings, made))
-
-
-def _print(text: str) -> None:
-    Console().print(text, markup=False, highlight=False, soft_wrap=True)
+    print_line(f"{title}, shown this once, works until {format_time(made.record.expires_at)} UTC:")
+    print_line(link_url(settings, made))

@@ -1,24 +1,22 @@
 """`clarion organizations`: tenants that share an installation and nothing else."""
 
-import asyncio
 from collections import Counter
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from clarion.audit.model import Action, Change, Target, TargetType
 from clarion.audit.recording import record_change
-from clarion.cli.author import command_line_author
 from clarion.cli.environments import YesOption, print_new, record_new
-from clarion.cli.listing import AsJson, Shown, moment, print_listing
-from clarion.cli.options import DatabaseUrl, DataDir
-from clarion.cli.stores import (
+from clarion.cli.installation import (
+    Installation,
+    command_line_author,
     confirm,
     get_organization,
-    load_settings,
-    run_in_store,
+    print_line,
+    with_installation,
 )
+from clarion.cli.listing import AsJson, Shown, moment, print_listing
 from clarion.clock import SystemClock
 from clarion.db.port import Connection
 from clarion.environments.actions import KeyRequest, create_api_key
@@ -39,17 +37,14 @@ OrganizationArgument = Annotated[str, typer.Argument(help="Name or id of the org
 
 
 @commands.command("list")
-def list_all(
-    as_json: AsJson = False,  # noqa: FBT002
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-) -> None:
+@with_installation
+def list_all(installation: Installation, *, as_json: AsJson = False) -> None:
     """List the organizations with their ids."""
 
     async def fetch(db: Connection) -> tuple[list[Organization], list[Environment]]:
         return await list_organizations(db), await list_environments(db)
 
-    organizations, environments = asyncio.run(run_in_store(load_settings(data_dir, database_url), fetch))
+    organizations, environments = installation.run(fetch)
     counts = Counter(one.organization_id for one in environments)
     columns = {"name": "Name", "id": "Id", "environments": "Environments", "createdAt": "Created"}
     rows = [
@@ -60,13 +55,13 @@ def list_all(
 
 
 @commands.command("create")
+@with_installation
 def create(
+    installation: Installation,
     name: Annotated[str, typer.Argument(help="Name of the new organization.", metavar="NAME")],
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
 ) -> None:
     """Create an organization with Development and Production; their API keys are printed once."""
-    settings = load_settings(data_dir, database_url)
+    settings = installation.settings
     vault, now = open_configured_vault(settings), SystemClock().now()
 
     async def insert(db: Connection) -> list[NewEnvironment]:
@@ -82,15 +77,15 @@ def create(
             await record_new(db, one, now)
         return created
 
-    print_new(asyncio.run(run_in_store(settings, insert)))
+    print_new(installation.run(insert))
 
 
 @commands.command("rename")
+@with_installation
 def rename(
+    installation: Installation,
     organization: OrganizationArgument,
     new_name: Annotated[str, typer.Argument(help="The name that it gets.", metavar="NEW_NAME")],
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
 ) -> None:
     """Rename an organization."""
 
@@ -102,26 +97,21 @@ def rename(
             await _record_rename(db, found, new_name)
         return found
 
-    before = asyncio.run(run_in_store(load_settings(data_dir, database_url), change))
-    Console().print(f"'{before.name}' is now '{new_name}'.", markup=False, highlight=False)
+    before = installation.run(change)
+    print_line(f"'{before.name}' is now '{new_name}'.")
 
 
 @commands.command("delete")
-def delete(
-    organization: OrganizationArgument,
-    yes: YesOption = False,  # noqa: FBT002 - a switch of a command
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-) -> None:
+@with_installation
+def delete(installation: Installation, *, organization: OrganizationArgument, yes: YesOption = False) -> None:
     """Delete an organization with all of its environments and their data, for good."""
-    settings = load_settings(data_dir, database_url)
 
     async def look(db: Connection) -> tuple[Organization, bool, bool]:
         found = await get_organization(db, organization)
         live = {one.organization_id for one in await list_environments(db)}
         return found, await actions.has_data(db, found.id), live == {found.id}
 
-    found, is_used, is_only = asyncio.run(run_in_store(settings, look))
+    found, is_used, is_only = installation.run(look)
     if is_only:
         raise SettingsError(f"'{found.name}' is the only organization; create another one first.")
     if is_used:
@@ -132,10 +122,9 @@ def delete(
         await delete_members(db, found.id)
         return await actions.delete_organization(db, found.id, now)
 
-    deleted = asyncio.run(run_in_store(settings, remove))
+    deleted = installation.run(remove)
     names = ", ".join(one.name for one in deleted)
-    text = f"Deleted '{found.name}' with {names}. Running workers delete the data in the background."
-    Console().print(text, markup=False, highlight=False, soft_wrap=True)
+    print_line(f"Deleted '{found.name}' with {names}. Running workers delete the data in the background.")
 
 
 async def _record_rename(db: Connection, before: Organization, new_name: str) -> None:

@@ -9,9 +9,14 @@ from typing import Annotated, TextIO
 
 import typer
 
-from clarion.cli.author import command_line_author
-from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName
-from clarion.cli.stores import get_environment, load_settings, open_current_store
+from clarion.cli.installation import (
+    Installation,
+    command_line_author,
+    get_environment,
+    open_current_store,
+    with_installation,
+)
+from clarion.cli.options import EnvironmentName
 from clarion.clock import SystemClock, iso_text
 from clarion.db.port import Database
 from clarion.errors import SettingsError
@@ -30,31 +35,32 @@ SubscriberArgument = Annotated[str, typer.Argument(help="The subscriberId of the
 
 
 @commands.command("export")
+@with_installation
 def export_subscriber(
+    installation: Installation,
     subscriber_id: SubscriberArgument,
     environment: EnvironmentName,
     output: Annotated[
         Path | None, typer.Option(help="File to write, for its owner alone; else standard output.")
     ] = None,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
 ) -> None:
     """Write everything that is stored of a person as one JSON document."""
-    settings = load_settings(data_dir, database_url)
+    settings = installation.settings
     key = SubscriberKey(subscriber_id)
     asyncio.run(_export(settings, environment, key, output))
 
 
 @commands.command("erase")
+@with_installation
 def erase_subscriber(
+    installation: Installation,
+    *,
     subscriber_id: SubscriberArgument,
     environment: EnvironmentName,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,  # noqa: FBT002
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Erase a person and everything that is stored of them; this cannot be undone."""
-    settings = load_settings(data_dir, database_url)
+    settings = installation.settings
     if not yes and not typer.confirm(f"Erase '{subscriber_id}' of {environment} for good?"):
         raise SettingsError("Nothing was erased.")
     asyncio.run(_erase(settings, environment, SubscriberKey(subscriber_id)))

@@ -1,8 +1,8 @@
 """`clarion serve`, `api` and `worker`: the processes of an installation."""
 
 from clarion.cli import serving
+from clarion.cli.installation import load_settings
 from clarion.cli.options import DatabaseUrl, DataDir, Host, Port
-from clarion.cli.stores import load_settings
 
 
 def serve(host: Host = None, port: Port = None, data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:

@@ -1,15 +1,11 @@
 """`clarion promote`: shows what differs between two environments, and copies it."""
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from clarion.cli.author import command_line_author
-from clarion.cli.options import DatabaseUrl, DataDir
-from clarion.cli.stores import get_environment, load_settings, run_in_store
+from clarion.cli.installation import Installation, command_line_author, get_environment, print_line, with_installation
 from clarion.clock import SystemClock
 from clarion.db.port import Connection
 from clarion.environments.bootstrap import check_vault
@@ -19,7 +15,6 @@ from clarion.environments.promotion.model import ResourceDiff, ResourceType
 from clarion.errors import SettingsError
 from clarion.jsontext import json_text
 from clarion.providers.builtin.names import BuiltinNames
-from clarion.settings.model import Settings
 from clarion.vault import open_configured_vault
 from clarion.wording import count_text
 from clarion.workflows.differences import Change, DiffAction, Part
@@ -34,7 +29,10 @@ _SIGNS = {
 _MAX_VALUE = 100
 
 
-def promote_environment(  # noqa: PLR0913, PLR0917 - the options of a command
+@with_installation
+def promote_environment(  # noqa: PLR0913 - the options of a command
+    installation: Installation,
+    *,
     source: Annotated[str, typer.Option("--from", help="The environment to copy from.", metavar="NAME")],
     target: Annotated[str, typer.Option("--to", help="The environment to copy to.", metavar="NAME")],
     workflow: Annotated[
@@ -43,21 +41,20 @@ def promote_environment(  # noqa: PLR0913, PLR0917 - the options of a command
     integration: Annotated[
         list[str] | None, typer.Option(help="Only this integration; repeatable.", metavar="IDENTIFIER")
     ] = None,
-    prune: Annotated[bool, typer.Option("--prune", help="Delete workflows that the source does not have.")] = False,  # noqa: FBT002
-    apply: Annotated[bool, typer.Option("--apply", help="Do it; without this, only show it.")] = False,  # noqa: FBT002
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
+    prune: Annotated[bool, typer.Option("--prune", help="Delete workflows that the source does not have.")] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Do it; without this, only show it.")] = False,
 ) -> None:
     """Show what differs between two environments; with --apply, copy workflows, and integrations without secrets."""
     only = [Selected(ResourceType.WORKFLOW, one) for one in workflow or ()]
     only += [Selected(ResourceType.INTEGRATION, one) for one in integration or ()]
-    run_promotion(load_settings(data_dir, database_url), (source, target), only, prune=prune, apply=apply)
+    _run(installation, (source, target), only, prune=prune, apply=apply)
 
 
-def run_promotion(
-    settings: Settings, names: tuple[str, str], only: Sequence[Selected], *, prune: bool, apply: bool
+def _run(
+    installation: Installation, names: tuple[str, str], only: Sequence[Selected], *, prune: bool, apply: bool
 ) -> None:
     """Print what differs, and with `apply` make the target like the source."""
+    settings = installation.settings
     vault = open_configured_vault(settings)
     author = command_line_author()
     context = PromotionContext(
@@ -75,14 +72,13 @@ def run_promotion(
             await record_promotion(db, source, target, promoted, author=author, context=context)
         return promoted
 
-    promoted = asyncio.run(run_in_store(settings, work))
-    console = Console()
+    promoted = installation.run(work)
     for line in _lines(promoted):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        print_line(line)
     count = sum(one.reason is None for one in promoted)
     resources = count_text(count, "resource", "resources")
     done = f"Promoted {resources}." if apply else f"{resources} would be promoted; do it with --apply."
-    console.print(done if count else "There is nothing to promote.", markup=False, highlight=False)
+    print_line(done if count else "There is nothing to promote.")
 
 
 def _lines(promoted: Sequence[Promoted]) -> Iterator[str]:

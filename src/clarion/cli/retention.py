@@ -1,4 +1,4 @@
-"""`clarion retention` and `clarion compact`: look at what is kept, delete what is old, give space back."""
+"""`clarion retention`: look at what is kept, and delete what is old."""
 
 import asyncio
 from collections import Counter
@@ -7,13 +7,10 @@ from typing import Annotated
 
 import typer
 
+from clarion.cli.installation import Installation, open_current_store, with_installation
 from clarion.cli.listing import AsJson, Shown, print_listing
-from clarion.cli.options import DatabaseUrl, DataDir
-from clarion.cli.stores import load_settings, open_current_store, wide_console
 from clarion.clock import SystemClock
-from clarion.db.open import store_path
 from clarion.db.port import Connection
-from clarion.db.sqlite.file import compact_sqlite
 from clarion.environments.model import Environment
 from clarion.environments.options import DataKind
 from clarion.environments.store import list_environments
@@ -27,17 +24,12 @@ from clarion.settings.model import Settings
 
 commands = typer.Typer(help="Look at how long data is kept, and delete what is old.", no_args_is_help=True)
 
-_MEGABYTE = 1_000_000
-
 
 @commands.command("show")
-def show(
-    as_json: AsJson = False,  # noqa: FBT002
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-) -> None:
+@with_installation
+def show(installation: Installation, *, as_json: AsJson = False) -> None:
     """Show the days of each environment and kind of data, and how many rows were deleted so far."""
-    settings = load_settings(data_dir, database_url)
+    settings = installation.settings
 
     async def read(db: Connection) -> tuple[list[Environment], dict[EnvironmentId, Counter[str]]]:
         return await list_environments(db), await list_deleted(db)
@@ -69,28 +61,20 @@ def show(
 
 
 @commands.command("run")
+@with_installation
 def run(
-    yes: Annotated[bool, typer.Option("--yes", help="Delete; without it, only count.")] = False,  # noqa: FBT002
-    as_json: AsJson = False,  # noqa: FBT002
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
+    installation: Installation,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete; without it, only count.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Count what is old, and with --yes delete it now instead of in the background."""
-    settings = load_settings(data_dir, database_url)
+    settings = installation.settings
     if yes:
         _print_counts(asyncio.run(_delete(settings)), "Deleted", as_json=as_json)
     else:
         _print_counts(asyncio.run(_count(settings)), "Old", as_json=as_json)
         typer.echo("Nothing was deleted; --yes does that.", err=True)
-
-
-def compact(data_dir: DataDir = None) -> None:
-    """Give the space that deleted data left in the SQLite file back to the disk; Clarion must not run."""
-    settings = load_settings(data_dir, None)
-    if settings.database_url is not None:
-        raise SettingsError("`clarion compact` is for SQLite; PostgreSQL gives space back by itself.")
-    before, after = compact_sqlite(store_path(settings))
-    wide_console().print(f"{before / _MEGABYTE:.1f} MB before, {after / _MEGABYTE:.1f} MB now.", highlight=False)
 
 
 async def _count(settings: Settings) -> Mapping[str, int]:

@@ -9,8 +9,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from clarion.cli.options import DatabaseUrl, DataDir, EnvironmentName
-from clarion.cli.stores import get_environment, load_settings, open_current_store, wide_console
+from clarion.cli.installation import Installation, get_environment, open_current_store, wide_console, with_installation
+from clarion.cli.options import EnvironmentName
 from clarion.clock import Millis, SystemClock, iso_text
 from clarion.errors import SettingsError
 from clarion.explain.model import Decision, Verdict
@@ -28,7 +28,10 @@ _MAX_CONTENT = 200
 _JSON_OR_FILE = "JSON|@FILE"
 
 
-def simulate(  # noqa: PLR0913, PLR0917 - the options of a command
+@with_installation
+def simulate(  # noqa: PLR0913 - the options of a command
+    installation: Installation,
+    *,
     environment: EnvironmentName,
     workflow: Annotated[str, typer.Argument(help="The workflow to trigger.", metavar="WORKFLOW", show_default=False)],
     to: Annotated[list[str] | None, typer.Option(help="A recipient; may be repeated.", metavar="SUBSCRIBER_ID")] = None,
@@ -45,9 +48,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of a command
     at: Annotated[str | None, typer.Option(help="When it is triggered, such as 2026-01-31T09:30:00Z.")] = None,
     until: Annotated[str | None, typer.Option(help="When the simulation ends; 31 days later by default.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=MAX_PEOPLE, help="How many recipients to show.")] = DEFAULT_PEOPLE,
-    as_json: Annotated[bool, typer.Option("--json", help="As the API answers.")] = False,  # noqa: FBT002
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As the API answers.")] = False,
 ) -> None:
     """Show what a trigger would do, to whom and when; nothing is sent and nothing is stored."""
     recipients = [*(to or ()), *({"type": "Topic", "topicKey": one} for one in topic or ())]
@@ -61,7 +62,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - the options of a command
         **{name: _read_json(f"--{name}", text) for name, text in documents.items() if text is not None},
         **{name: value for name, value in (("at", at), ("until", until), ("version", version)) if value is not None},
     }
-    settings = load_settings(data_dir, database_url)
+    settings = installation.settings
     simulation = make_body_reader(SimulationIn)(encode_json(body), [])
     scenario, found = asyncio.run(_simulate(settings, environment, simulation))
     if as_json:

@@ -11,8 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from clarion.cli.options import DatabaseUrl, DataDir
-from clarion.cli.stores import load_settings
+from clarion.cli.installation import Installation, with_installation
 from clarion.clock import DAY, HOUR, MINUTE, SECOND, iso_text
 from clarion.errors import StoreError
 from clarion.monitoring.backlog import Queue
@@ -25,17 +24,18 @@ _REFRESH_SECONDS = 2.0
 _QUEUES = {Queue.LANE: "Runs", Queue.SEND: "Sends", Queue.WEBHOOK: "Webhooks"}
 
 
+@with_installation
 def show_status(
-    watch: Annotated[bool, typer.Option("--watch", help="Refresh every two seconds, until Ctrl-C.")] = False,  # noqa: FBT002
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,  # noqa: FBT002
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
+    installation: Installation,
+    *,
+    watch: Annotated[bool, typer.Option("--watch", help="Refresh every two seconds, until Ctrl-C.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> None:
     """Show an installation at a glance: processes, backlog, rates, open circuits, dead letters, the store.
 
     The exit status is 1 if no process runs, or the store has not the schema of this version.
     """
-    settings = load_settings(data_dir, database_url)
+    settings = installation.settings
     if watch:
         with suppress(KeyboardInterrupt):
             asyncio.run(_watch(settings, as_json=as_json))

@@ -1,29 +1,49 @@
-"""`clarion backup` and `clarion restore`: copies of the SQLite store."""
+"""`clarion migrate`, `backup`, `restore`, `move` and `compact`: the store as a whole."""
 
+import asyncio
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 from rich.console import Console
+from rich.table import Table
 
+from clarion.cli.installation import Installation, load_settings, print_line, wide_console, with_installation
 from clarion.cli.options import DataDir, Force
-from clarion.cli.stores import load_settings
+from clarion.db.migrations.process import Order, run_migration
 from clarion.db.migrations.revisions import list_known_revisions
-from clarion.db.open import store_path
+from clarion.db.move import TableCount, move_to_postgres
+from clarion.db.open import list_missing_migrations, migrate_store, store_path
 from clarion.db.sqlite.backup import back_up, check_copy, put_in_place
 from clarion.db.sqlite.database import read_copy
+from clarion.db.sqlite.file import compact_sqlite, require_unused
 from clarion.environments.bootstrap import check_vault
 from clarion.errors import SettingsError, StoreError
 from clarion.private_files import replace_private_file
 from clarion.settings.model import Settings
 from clarion.vault import KEY_FILE, Vault, describe_keys, read_keys
+from clarion.wording import count_text
 
 _KEYS_SUFFIX = ".keys"
 
-_console = Console()
-
 BackupFile = Annotated[Path, typer.Argument(help="The file of the backup.", metavar="FILE")]
 WithKeys = Annotated[bool, typer.Option("--with-keys", help="Also write the encryption keys, to FILE.keys.")]
+To = Annotated[
+    str | None,
+    typer.Option(
+        "--to",
+        help="An empty PostgreSQL database, without its password; default: CLARION_DATABASE_URL.",
+        metavar="postgresql://…",
+    ),
+]
+
+
+@with_installation
+def migrate(installation: Installation, *, force: Force = False) -> None:
+    """Bring the store to the schema of this version; --force although processes are alive that cannot work with it."""
+    applied = asyncio.run(migrate_store(installation.settings, force=force))
+    print_line(f"Applied {', '.join(applied)}." if applied else "The store is up to date.")
 
 
 def backup(
@@ -33,16 +53,16 @@ def backup(
     data_dir: DataDir = None,
 ) -> None:
     """Copy the SQLite store to a file, while it is served; the copy is of one moment, and checked."""
-    settings = _load_settings(data_dir)
+    settings = _load_sqlite_settings(data_dir)
     key_text = _read_keys_for(_keys_beside(file), settings, force=force) if with_keys else None
     report = back_up(store_path(settings), file, force=force)
-    _print(f"Wrote {file}: {report.size / 1e6:.1f} MB, schema {report.schema.revision}, intact.")
+    print_line(f"Wrote {file}: {report.size / 1e6:.1f} MB, schema {report.schema.revision}, intact.")
     kept = [report.kept]
     if key_text is not None:
         kept.append(replace_private_file(_keys_beside(file), key_text.encode()))
-        _print(f"Wrote {_keys_beside(file)}. Whoever has both files can read all credentials: keep them apart.")
+        print_line(f"Wrote {_keys_beside(file)}. Whoever has both files can read all credentials: keep them apart.")
     else:
-        _print(
+        print_line(
             "Without the encryption keys it is useless: the service does not start on it. "
             f"Keep a copy of {describe_keys(settings)} elsewhere, or let `--with-keys` write one."
         )
@@ -59,7 +79,7 @@ def restore(
     data_dir: DataDir = None,
 ) -> None:
     """Make the SQLite store of a backup; `clarion serve` must not be running on it."""
-    settings = _load_settings(data_dir)
+    settings = _load_sqlite_settings(data_dir)
     if not file.exists():
         raise SettingsError(f"There is no file {file}.")
     report = check_copy(file)
@@ -70,13 +90,44 @@ def restore(
     kept: list[Path | None] = [*put_in_place(file, store_path(settings), force=force)]
     if settings.encryption_keys is None:
         kept.append(replace_private_file(settings.data_dir / KEY_FILE, key_text.encode(), like=settings.data_dir))
-    _print(f"Restored {store_path(settings)} from {file}.")
+    print_line(f"Restored {store_path(settings)} from {file}.")
     _print_kept(kept)
     if is_old:
-        _print(f"Its schema is {report.schema.revision}; the next `clarion serve` migrates it.")
+        print_line(f"Its schema is {report.schema.revision}; the next `clarion serve` migrates it.")
 
 
-def _load_settings(data_dir: str | None) -> Settings:
+def move(to: To = None, data_dir: DataDir = None) -> None:
+    """Move the installation from SQLite to the empty database of CLARION_DATABASE_URL; `clarion serve` must be stopped.
+
+    Everything is moved in one transaction, and the numbers of rows are compared. The SQLite store stays as it is.
+    """
+    settings = load_settings(data_dir, to)
+    url = _choose_target(settings, to)
+    path = store_path(settings)
+    if not path.exists():
+        raise SettingsError(f"There is no store {path}; name its folder with --data-dir.")
+    console = Console()
+    for line in _describe_moved(asyncio.run(_move(settings, url))):
+        console.print(line)
+    keys = (
+        "the same CLARION_ENCRYPTION_KEYS" if settings.encryption_keys else f"a copy of {settings.data_dir / KEY_FILE}"
+    )
+    print_line(
+        f"Start the processes with this CLARION_DATABASE_URL and {keys} in their data folder. "
+        f"Do not serve {path} any more: it would send everything a second time."
+    )
+
+
+def compact(data_dir: DataDir = None) -> None:
+    """Give the space that deleted data left in the SQLite file back to the disk; Clarion must not run."""
+    settings = load_settings(data_dir, None)
+    if settings.database_url is not None:
+        raise SettingsError("`clarion compact` is for SQLite; PostgreSQL gives space back by itself.")
+    before, after = compact_sqlite(store_path(settings))
+    wide_console().print(f"{before / 1e6:.1f} MB before, {after / 1e6:.1f} MB now.", highlight=False)
+
+
+def _load_sqlite_settings(data_dir: str | None) -> Settings:
     settings = load_settings(data_dir, None)
     if settings.database_url is not None:
         raise SettingsError(
@@ -129,8 +180,32 @@ def _keys_beside(file: Path) -> Path:
 
 def _print_kept(files: list[Path | None]) -> None:
     for one in filter(None, files):
-        _print(f"What was there is now {one}; delete it when you need it no more.")
+        print_line(f"What was there is now {one}; delete it when you need it no more.")
 
 
-def _print(line: str) -> None:
-    _console.print(line, markup=False, highlight=False, soft_wrap=True)
+def _choose_target(settings: Settings, to: str | None) -> str:
+    if to is not None and urlsplit(to).password is not None:
+        raise SettingsError(
+            "Other users of this machine can read the password in --to: put the address into CLARION_DATABASE_URL, "
+            "or leave the password out and put it into PGPASSWORD."
+        )
+    if settings.database_url is None:
+        raise SettingsError("Put the address of an empty PostgreSQL database into CLARION_DATABASE_URL.")
+    return settings.database_url.reveal()
+
+
+async def _move(settings: Settings, url: str) -> list[TableCount]:
+    require_unused(store_path(settings))
+    if await list_missing_migrations(settings) == list_known_revisions():
+        await run_migration(Order(url=url))
+    return await move_to_postgres(store_path(settings), url)
+
+
+def _describe_moved(counts: list[TableCount]) -> list[Table | str]:
+    table = Table("Table", "SQLite", "PostgreSQL")
+    for one in counts:
+        if one.rows:
+            table.add_row(one.table, str(one.rows), str(one.rows))
+    empty = sum(not one.rows for one in counts)
+    rows = count_text(sum(one.rows for one in counts), "row", "rows")
+    return [table, f"Moved {rows} of {len(counts)} tables, {empty} of them empty."]

@@ -1,14 +1,22 @@
-"""What commands share: the configured store, and finding what is named on the command line."""
+"""What commands share: the configured store, finding what is named on the command line, who runs it, printing."""
 
+import asyncio
+import getpass
+import inspect
 import os
-from collections.abc import AsyncIterator
+import socket
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import wraps
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import typer
+from msgspec import Struct
 from rich.console import Console
 
+from clarion.audit.model import Actor, ActorType, Author
+from clarion.cli.options import DatabaseUrl, DataDir
 from clarion.clock import Millis, iso_text
 from clarion.db.open import open_store, require_current_store
 from clarion.db.port import Connection, Database, Work
@@ -22,6 +30,10 @@ from clarion.vault import KEY_FILE
 T = TypeVar("T")
 
 _MIN_WIDTH = 160
+_STORE_OPTIONS = tuple(
+    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+    for name, annotation in (("data_dir", DataDir), ("database_url", DatabaseUrl))
+)
 
 
 def load_settings(data_dir: str | None, database_url: str | None, **options: str | None) -> Settings:
@@ -53,6 +65,41 @@ async def open_current_store(settings: Settings) -> AsyncIterator[Database]:
         yield database
     finally:
         await database.close()
+
+
+class Installation(Struct, frozen=True):
+    """What the options of a command and the settings name."""
+
+    settings: Settings
+
+    def run(self, work: Work[T]) -> T:
+        """Run one unit of work on its store."""
+        return asyncio.run(run_in_store(self.settings, work))
+
+
+def with_installation(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command have the options that name the store; its first argument is the installation."""
+
+    @wraps(command)
+    def run(*, data_dir: str | None = None, database_url: str | None = None, **options: Any) -> None:
+        command(Installation(load_settings(data_dir, database_url)), **options)
+
+    signature = inspect.signature(command)
+    _, *own = signature.parameters.values()
+    shown = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*own, *_STORE_OPTIONS)]
+    # What typer reads.
+    run.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in shown}
+    return run
+
+
+def command_line_author() -> Author:
+    """Return the user of the operating system and the machine; a container may have no name for its user."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        user = str(os.getuid())
+    return Author(actor=Actor(type=ActorType.COMMAND_LINE, name=f"{user}@{socket.gethostname()}"))
 
 
 async def run_in_store(settings: Settings, work: Work[T]) -> T:
@@ -97,6 +144,11 @@ def confirm(question: str, *, is_confirmed: bool) -> None:
 
 def format_time(moment: Millis | None) -> str:
     return "–" if moment is None else iso_text(moment)[:16].replace("T", " ")
+
+
+def print_line(text: str) -> None:
+    """Print a text as it is: names may contain what rich takes for markup, and what people copy must not wrap."""
+    Console().print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def wide_console() -> Console:
