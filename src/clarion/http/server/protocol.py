@@ -11,8 +11,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from clarion.http.errors import refusal_body
 from clarion.http.server.connections import NEVER, RESERVED_CONNECTIONS, ConnectionTable
 from clarion.http.server.pipelining import MAX_PARSED_BYTES, PipelineFlow
+from clarion.http.server.responding import send_response
 from clarion.http.server.upgrades import Upgrader, UpgradeRefusal, UpgradeRequest
-from clarion.http.static import PROTECTION
+from clarion.http.static import PROTECTION, HeaderList
 
 MAX_HEADERS = 100
 MAX_HEAD_BYTES = 32 * 1024
@@ -21,7 +22,6 @@ HEALTH_PATHS = frozenset({"/v1/health-check", "/live", "/ready"})
 """Paths that are served beyond the limit of connections."""
 # A client that still sends gets to read its answer only if the server reads on for a while.
 _LINGER_SECONDS = 3
-_MAX_LINGER_BYTES = 4 * 1024 * 1024
 _MIN_WAIT_SECONDS = 1
 _MIN_BODY_SECONDS = 5
 
@@ -60,7 +60,6 @@ class LimitedProtocol(HttpToolsProtocol):
         self._phase = _Phase.WAITING
         self._head_bytes = 0
         self._body_bytes = 0
-        self._lingering_bytes = 0
         self._began = 0
         self._unsent_bytes = 0
         self._is_half_closed = False
@@ -109,7 +108,6 @@ class LimitedProtocol(HttpToolsProtocol):
         elif self._phase is _Phase.BODY:
             self._body_bytes += size
         elif self._phase is _Phase.ENDING:
-            self._linger(size)
             return
         super().data_received(cast("bytes", data))
         if self._phase is _Phase.HEAD and self._head_bytes > MAX_HEAD_BYTES:
@@ -331,24 +329,23 @@ class LimitedProtocol(HttpToolsProtocol):
             return self.cycle.response_started or bool(self.pipeline)
         return self._is_response_open()
 
-    def _linger(self, size: int) -> None:
-        self._lingering_bytes += size
-        if self._lingering_bytes > _MAX_LINGER_BYTES:
-            self.transport.abort()
-
     def _render(self, status: int, message: str) -> bytes:
+        headers, body = self._make_refusal(status, message)
+        lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}".encode(), *(b"%b: %b" % header for header in headers)]
+        return b"\r\n".join([*lines, b"", body])
+
+    def _make_refusal(self, status: int, message: str) -> tuple[HeaderList, bytes]:
         body = refusal_body(status, message, self._table.clock.now())
-        lines = [
-            f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
-            "content-type: application/json",
-            f"content-length: {len(body)}",
-            "connection: close",
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+            (b"connection", b"close"),
             # There is nothing to read but the error, and a page of the inbox should see that.
-            "access-control-allow-origin: *",
-            *(f"{name.decode()}: {value.decode()}" for name, value in PROTECTION),
-            *(["retry-after: 1"] if status == 503 else []),
+            (b"access-control-allow-origin", b"*"),
+            *PROTECTION,
+            *([(b"retry-after", b"1")] if status == 503 else []),
         ]
-        return "\r\n".join([*lines, "", ""]).encode() + body
+        return headers, body
 
     async def _serve_health(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the health check alone, then close: for connections beyond the limit."""
@@ -362,13 +359,5 @@ class LimitedProtocol(HttpToolsProtocol):
             await self.config.loaded_app(scope, receive, send_and_close)
             return
         self._table.refused_count += 1
-        body = refusal_body(503, _BUSY, self._table.clock.now())
-        headers = [
-            (b"content-type", b"application/json"),
-            (b"content-length", str(len(body)).encode()),
-            (b"retry-after", b"1"),
-            (b"access-control-allow-origin", b"*"),
-            *PROTECTION,
-        ]
-        await send_and_close({"type": "http.response.start", "status": 503, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+        headers, body = self._make_refusal(503, _BUSY)
+        await send_response(send, 503, headers, body)
