@@ -54,6 +54,7 @@ UNSCOPED = {
     "clarion.monitoring.doctor.store",
     "clarion.members.store",  # they belong to an organization
     "clarion.inbox.sockets.hosts",
+    "clarion.inbox.sockets.presence.LIST_HOSTS",
     "clarion.retention.progress.CLAIM_LEASE",
     "clarion.retention.progress.RELEASE_LEASE",
     "clarion.retention.shared.DELETE_RESPONSES",

@@ -2,7 +2,6 @@
 
 import asyncio
 import functools
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -48,10 +47,11 @@ import clarion.web.routes
 import clarion.webhooks.routes
 import clarion.workflows.history_routes
 import clarion.workflows.routes
+from clarion.background import BackgroundService, ServiceName, Supervisor
 from clarion.bus import Bus, Signal
 from clarion.clock import SECOND, Clock
 from clarion.db.clock import StoreClock
-from clarion.db.migrations.revisions import watch_schema
+from clarion.db.migrations.revisions import SchemaWatch
 from clarion.db.open import migrate_store, open_store, require_current_store
 from clarion.db.port import Database
 from clarion.engine.worker import Engine
@@ -59,7 +59,6 @@ from clarion.environments.authentication import Authenticator
 from clarion.environments.bootstrap import FirstKeys, prepare_store
 from clarion.environments.limits import make_limits_reader
 from clarion.environments.organizations.deletion import EnvironmentDeleter
-from clarion.errors import StoreUnavailable
 from clarion.http.authorization import Authenticators
 from clarion.http.cors import INBOX_PATHS
 from clarion.http.description.openapi import describe_api
@@ -71,9 +70,11 @@ from clarion.http.static import Page, SlowPage, StaticPage, compressed_page
 from clarion.inbox.gathered import GatheredReads
 from clarion.inbox.sessions.tokens import SessionTokens
 from clarion.inbox.sockets.service import Realtime
+from clarion.inbox.waker import Waker
 from clarion.integrations.callbacks import make_receipts_url_finder
 from clarion.limits.headers import HEADER_NAMES
 from clarion.limits.limiter import RateLimiter
+from clarion.members.links.mailing import TeamMail
 from clarion.members.services import share_member_services
 from clarion.members.sessions.authentication import SessionAuthenticator
 from clarion.monitoring.answers import add_answers
@@ -98,9 +99,7 @@ _MAINTENANCE_SECONDS = 15
 _STATISTICS_SECONDS = 1
 _STATISTICS_COMMITS = 30
 """A worker that only looks for work takes seconds for as many."""
-_NOTIFY_SECONDS = 0.01
-
-log = logging.getLogger(__name__)
+_ANNOUNCE_SECONDS = 0.01
 
 OPERATIONS: list[Operation] = operations_of(
     clarion.subscribers.routes,
@@ -162,72 +161,89 @@ class Application(Struct, frozen=True, kw_only=True):
     retention: Retention
     first_keys: FirstKeys | None
     watchdog: LoopWatchdog
+    background: Supervisor
     monitor: Monitor
 
-    async def run_engine(self) -> None:
-        """Run the engine until cancelled."""
+    async def list_services(self, kind: str) -> list[BackgroundService]:
+        """The background work of a process of this kind, except for that of its connections."""
+        services = [
+            *self.monitor.list_services(kind),
+            *self._list_maintenance(),
+            SchemaWatch(self.database).make_service(),
+            *self.realtime.list_services(),
+        ]
+        if kind != "worker":
+            services.append(self.services.shared.get(TeamMail).make_service())
+        if kind == "api":
+            return [*services, self.announce_work()]
+        return [*services, *await self._list_work()]
+
+    async def _list_work(self) -> list[BackgroundService]:
+        clock, bus = self.services.clock, self.services.bus
         engine = Engine(
             self.database,
-            clock=self.services.clock,
+            clock=clock,
             vault=self.vault,
-            bus=self.services.bus,
+            bus=bus,
             gateway=self.services.gateway,
             receipts_url=make_receipts_url_finder(self.settings.public_url, self.vault),
             tracer=self.services.tracer,
             measures=self.services.measures,
         )
-        await self.database.listen_for_work(engine.wake)
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(engine.run(self.settings.shutdown_grace_seconds))
-            tasks.create_task(self.notify_workers(unless=lambda: engine.membership.is_alone))
-            tasks.create_task(EnvironmentDeleter(self.database, clock=self.services.clock).run())
+        waker = Waker(self.database, clock=clock, bus=bus)
+        for wake in (engine.wake, waker.wake):
+            await self.database.listen_for_work(wake)
+        return [
+            *engine.list_services(self.settings.shutdown_grace_seconds),
+            self.announce_work(unless=lambda: engine.membership.is_alone),
+            waker.make_service(),
+            self.retention.make_service(),
+            EnvironmentDeleter(self.database, clock=clock).make_service(),
+        ]
 
-    async def watch_schema(self) -> None:
-        """End with an error if the store is migrated to a schema that this version cannot work with."""
-        await watch_schema(self.database)
-
-    async def notify_workers(self, *, unless: Callable[[], bool] = lambda: False) -> None:
-        """Notify the workers of other processes when there is work, at most once per interval, until cancelled."""
+    def announce_work(self, *, unless: Callable[[], bool] = lambda: False) -> BackgroundService:
+        """Notifies the workers of other processes when there is work, at most once per interval."""
         has_work = asyncio.Event()
         self.services.bus.listen(Signal.WORK, has_work.set)
-        while True:
-            await has_work.wait()
-            has_work.clear()
-            try:
-                if not unless():
-                    await self.database.notify_workers()
-            except StoreUnavailable as error:
-                log.warning("Announcement lost", extra={"error": str(error)})
-            await asyncio.sleep(_NOTIFY_SECONDS)
 
-    async def run_maintenance(self) -> None:
-        """Record the use of API keys, poll for receipts, update statistics and follow the clock, until cancelled."""
-        update_statistics = functools.partial(self.database.update_statistics, min_commits=_STATISTICS_COMMITS)
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(_repeat(self._maintain, _MAINTENANCE_SECONDS))
-            tasks.create_task(_repeat(update_statistics, _STATISTICS_SECONDS))
-            if self.store_clock is not None:
-                tasks.create_task(self.store_clock.run())
+        async def announce() -> None:
+            if not unless():
+                await self.database.notify_workers()
 
-    async def _maintain(self) -> None:
+        return BackgroundService(
+            name=ServiceName.WORK_ANNOUNCEMENTS,
+            run_once=announce,
+            wake_up=has_work,
+            settle_seconds=_ANNOUNCE_SECONDS,
+            is_due_at_start=False,
+        )
+
+    def _list_maintenance(self) -> list[BackgroundService]:
+        """What every process does now and then."""
+        database, clock, vault, tracer = self.database, self.services.clock, self.vault, self.services.tracer
+        gateway = self.services.gateway
+        each: dict[ServiceName, Callable[[], Awaitable[None]]] = {
+            ServiceName.KEY_USE: self.record_use,
+            ServiceName.ERASURES: lambda: continue_erasures(database, clock),
+            ServiceName.EARLY_RECEIPTS: lambda: record_early_reports(database, vault, clock.now(), tracer=tracer),
+            ServiceName.RECEIPT_POLLING: lambda: poll_receipts(database, gateway, vault, clock.now(), tracer=tracer),
+            ServiceName.STATISTICS: lambda: database.update_statistics(min_commits=_STATISTICS_COMMITS),
+        }
+        services = [
+            BackgroundService(
+                name=name,
+                run_once=work,
+                interval=_STATISTICS_SECONDS if name is ServiceName.STATISTICS else _MAINTENANCE_SECONDS,
+                is_due_at_start=False,
+            )
+            for name, work in each.items()
+        ]
+        return services if self.store_clock is None else [*services, self.store_clock.make_service()]
+
+    async def record_use(self) -> None:
+        """Write when API keys and sessions of members were used last."""
         await self.authenticator.record_use()
         await self.member_sessions.record_use()
-        await continue_erasures(self.database, self.services.clock)
-        now, tracer = self.services.clock.now(), self.services.tracer
-        await record_early_reports(self.database, self.vault, now, tracer=tracer)
-        await poll_receipts(self.database, self.services.gateway, self.vault, now, tracer=tracer)
-
-
-async def _repeat(maintain: Callable[[], Awaitable[None]], seconds: float) -> None:
-    """Do this part of maintenance again and again; an unexpected error in it must not end the process."""
-    while True:
-        await asyncio.sleep(seconds)
-        try:
-            await maintain()
-        except StoreUnavailable as error:
-            log.warning("Upkeep postponed", extra={"error": str(error)})
-        except Exception:
-            log.exception("Upkeep failed")
 
 
 @asynccontextmanager
@@ -265,8 +281,7 @@ async def open_application(
             )
             yield application
         await application.realtime.close()
-        await application.authenticator.record_use()
-        await application.member_sessions.record_use()
+        await application.record_use()
     finally:
         if tracer is not None:
             await tracer.close()
@@ -298,8 +313,15 @@ def build_application(  # noqa: PLR0913 - what it is composed of
             database, clock, bus, make_limits_reader(dict(settings.rate_limits), settings.limit_ceilings)
         ),
     )
-    watchdog = LoopWatchdog()
-    monitor = Monitor(settings, database, services, watchdog, machine=store_clock.machine if store_clock else clock)
+    watchdog, background = LoopWatchdog(), Supervisor()
+    monitor = Monitor(
+        settings,
+        database,
+        services,
+        watchdog=watchdog,
+        background=background,
+        machine=store_clock.machine if store_clock else clock,
+    )
     if store_clock is not None:
         services.measures.watch(Gauge.CLOCK_OFFSET, lambda: store_clock.machine_offset / SECOND)
     authenticator = Authenticator(database, clock, bus)
@@ -338,6 +360,7 @@ def build_application(  # noqa: PLR0913 - what it is composed of
         retention=Retention(database, settings=settings, clock=clock, bus=bus),
         first_keys=first_keys,
         watchdog=watchdog,
+        background=background,
         monitor=monitor,
     )
 

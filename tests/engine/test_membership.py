@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clarion.app import Application
+from clarion.background import Supervisor
 from clarion.bus import Signal
 from clarion.clock import ManualClock
 from clarion.db.migrations.migrate import migrate_postgres
@@ -106,7 +107,7 @@ async def test_a_worker_that_was_taken_for_dead_gets_its_share_again(members: Da
 
 async def test_a_worker_that_is_shut_down_leaves_at_once(members: Database, clock: ManualClock) -> None:
     stopping, staying = Membership(members, clock.now()), Membership(members, clock.now())
-    running = asyncio.create_task(stopping.run())
+    running = asyncio.create_task(Supervisor().run(stopping.list_services()))
     async with asyncio.timeout(30):
         while not await count_workers(members):  # noqa: ASYNC110 - heartbeats have no event
             await asyncio.sleep(0.01)
@@ -203,8 +204,7 @@ async def test_workers_of_other_processes_are_notified_if_there_are_any(
         await Membership(other, clock.now()).beat()
     await member.beat()
     mine = msgspec.structs.replace(application, database=members)
-    notifying = asyncio.create_task(mine.notify_workers(unless=lambda: member.is_alone))
-    await asyncio.sleep(0)
+    announcing = asyncio.create_task(Supervisor().run([mine.announce_work(unless=lambda: member.is_alone)]))
 
     application.services.bus.publish(Signal.WORK)
     if is_alone:
@@ -214,7 +214,7 @@ async def test_workers_of_other_processes_are_notified_if_there_are_any(
         async with asyncio.timeout(30):
             await woken.wait()
 
-    notifying.cancel()
+    announcing.cancel()
     await other.close()
 
 
@@ -224,7 +224,8 @@ async def test_heartbeats_go_on_after_the_store_was_out_for_a_moment(
     monkeypatch.setattr("clarion.engine.membership.HEARTBEAT", 10)
     store = Unsteady(members)
     store.failures = 2
-    running = asyncio.create_task(Membership(store, clock.now()).run())
+    services = Membership(store, clock.now()).list_services()
+    running = asyncio.create_task(Supervisor(pause_seconds=0).run(services))
 
     async with asyncio.timeout(30):
         while not await count_workers(members):  # noqa: ASYNC110 - heartbeats have no event
@@ -238,7 +239,7 @@ async def test_heartbeats_go_on_after_the_store_was_out_for_a_moment(
 
 async def test_a_worker_that_cannot_reach_the_store_ends_all_the_same(members: Database, clock: ManualClock) -> None:
     store = Unsteady(members)
-    running = asyncio.create_task(Membership(store, clock.now()).run())
+    running = asyncio.create_task(Supervisor().run(Membership(store, clock.now()).list_services()))
     async with asyncio.timeout(30):
         while not await count_workers(members):  # noqa: ASYNC110 - heartbeats have no event
             await asyncio.sleep(0.01)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from clarion.app import Application
+from clarion.background import Supervisor
 from clarion.clock import MINUTE
 from clarion.db.port import Database, Work
 from clarion.engine.worker import Engine
@@ -137,7 +138,7 @@ async def test_a_process_ends_although_results_cannot_be_recorded_and_they_are_s
         first.server.respond = accept
         await world.make_workflow(EMAIL)
         await world.trigger(ADA)
-        running = asyncio.create_task(world.engine.run())
+        running = asyncio.create_task(Supervisor().run(world.engine.list_services()))
         await until(partial(has_requests, first.server, 1))
         await until(partial(has_warned, store))
         await stop(running)

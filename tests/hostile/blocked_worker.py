@@ -8,6 +8,7 @@ import asyncio
 import sys
 import time
 
+from clarion.background import Supervisor
 from clarion.bus import Bus
 from clarion.clock import Millis, SystemClock
 from clarion.db.postgres.database import PostgresDatabase
@@ -30,7 +31,7 @@ async def main(url: str, keys: str, blocked_seconds: float) -> None:
     ends_at = time.monotonic() + LIFE_SECONDS
     async with ProviderGateway(EgressGuard(("127.0.0.0/8",))) as gateway:
         engine = Engine(database, clock=SystemClock(), vault=Vault.parse(keys), bus=Bus(), gateway=gateway, lease=LEASE)
-        work = asyncio.create_task(engine.run())
+        work = asyncio.create_task(Supervisor().run(engine.list_services()))
         say("works")
         while blocked_seconds and len(engine.sender._places) == 0:  # noqa: ASYNC110 - nothing tells
             await asyncio.sleep(0.01)

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from clarion.app import Application
+from clarion.background import Supervisor
 from clarion.clock import HOUR, MINUTE, ManualClock
 from clarion.members.addresses import read_address
 from clarion.members.links.mailing import MAX_MAILED, MAX_WAITING, RESET_EVERY, ResetRequest, TeamMail
@@ -199,8 +200,9 @@ async def test_what_waits_is_sent_before_the_process_ends(
     mail: TeamMail, make_browser: SignIn, server: MailServer
 ) -> None:
     member = (await make_browser(Role.OWNER)).member
-    running = asyncio.create_task(mail.run())
-    await asyncio.sleep(0)
+    running = asyncio.create_task(Supervisor().run([mail.make_service()]))
+    for _ in range(3):
+        await asyncio.sleep(0)
 
     mail.post(ResetRequest(member.email, None))
     running.cancel()

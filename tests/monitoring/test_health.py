@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from clarion.app import Application
+from clarion.background import Supervisor
 from clarion.db.migrations.revisions import list_known_revisions
 from clarion.db.port import Database
 from clarion.db.query import sql
@@ -99,7 +100,8 @@ async def test_the_file_exists_while_the_process_is_ready(database: Database, tm
 
 async def test_the_file_is_removed_when_the_process_ends(database: Database, tmp_path: Path) -> None:
     path = tmp_path / "healthy"
-    task = asyncio.create_task(HealthFile(path, Health(database, LoopWatchdog())).run())
+    file = HealthFile(path, Health(database, LoopWatchdog()))
+    task = asyncio.create_task(Supervisor().run([file.make_service()]))
     while not path.exists():  # noqa: ASYNC110 - another task makes it
         await asyncio.sleep(0.01)
 

@@ -192,7 +192,10 @@ async def break_everything(installation: Installation, prometheus: Prometheus) -
     retried = "SELECT id FROM jobs WHERE queue = 2 AND status = 'queued' AND attempt > 0"
     while not installation.change_store(lapsed.format(retried)):  # noqa: ASYNC110 - another process changes it
         await asyncio.sleep(0.1)
-    installation.change_store("ALTER TABLE topics RENAME TO topics_away")
+    # Requests that fail, and background work that does.
+    installation.change_store(
+        "ALTER TABLE topics RENAME TO topics_away", "ALTER TABLE early_reports RENAME TO early_reports_away"
+    )
     async with installation.client as client:
         assert (await client.get("/v2/topics")).status_code == 500
     installation.change_store("UPDATE alembic_version SET version_num = '0000'")
@@ -201,7 +204,9 @@ async def break_everything(installation: Installation, prometheus: Prometheus) -
 def repair(installation: Installation) -> None:
     revision = list_known_revisions()[-1]
     installation.change_store(
-        "ALTER TABLE topics_away RENAME TO topics", f"UPDATE alembic_version SET version_num = '{revision}'"
+        "ALTER TABLE topics_away RENAME TO topics",
+        "ALTER TABLE early_reports_away RENAME TO early_reports",
+        f"UPDATE alembic_version SET version_num = '{revision}'",
     )
 
 

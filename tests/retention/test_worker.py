@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from clarion.background import Supervisor
 from clarion.bus import Bus, InboxChange
 from clarion.clock import DAY, ManualClock
 from clarion.db.deletion import BUSY_SECONDS, MAX_BATCH, MAX_PAUSE_SECONDS, MIN_BATCH, Effort, Pace
@@ -97,7 +98,8 @@ async def test_deletion_goes_on_after_the_store_was_out(
     clock.move(91 * DAY)
     store: Any = Watched(database)
     store.failures = 2
-    running = asyncio.create_task(Retention(store, settings=Settings(), clock=clock, pace=quick_pace()).run())
+    retention = Retention(store, settings=Settings(), clock=clock, pace=quick_pace())
+    running = asyncio.create_task(Supervisor(pause_seconds=0).run([retention.make_service()]))
     async with asyncio.timeout(30):
         while (await count_rows(database, site.development.id, "messages"))["messages"]:  # noqa: ASYNC110 - no signal
             await asyncio.sleep(0.01)

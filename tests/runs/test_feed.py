@@ -291,11 +291,8 @@ async def test_the_streams_of_a_caller_are_limited_and_end_with_the_process(watc
         streams.join("environment", "key", made[-1], idle)
     leave[0]()
     streams.join("environment", "key", made[-1], idle)
-    running = asyncio.create_task(streams.run())
-    await asyncio.sleep(0)
 
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
+    streams.close()
 
     assert b"stopping" in b"".join([one async for one in made[-1].chunks()])
     with pytest.raises(RateLimited):

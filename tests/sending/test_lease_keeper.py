@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from clarion.app import Application
+from clarion.background import Supervisor
 from clarion.clock import SECOND, Millis
 from clarion.db.port import Database
 from clarion.db.query import sql
@@ -182,8 +183,11 @@ async def test_the_thread_ends_with_the_keeper_and_keeps_no_process_from_ending(
     def find_threads() -> list[threading.Thread]:
         return [one for one in threading.enumerate() if one.name == "clarion-leases"]
 
-    keeping = asyncio.create_task(LeaseKeeper(database, Places(), world.clock, lease=LEASE).run())
-    await asyncio.sleep(0)
+    service = LeaseKeeper(database, Places(), world.clock, lease=LEASE).make_service()
+    keeping = asyncio.create_task(Supervisor().run([service]))
+    async with asyncio.timeout(30):
+        while not find_threads():  # noqa: ASYNC110 - nothing tells
+            await asyncio.sleep(0)
     (thread,) = find_threads()
     # A process that ends without a stop, because its loop broke, would wait for any other thread for ever.
     assert thread.daemon

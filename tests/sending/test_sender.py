@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from clarion.app import Application
+from clarion.background import Supervisor
 from clarion.clock import SECOND
 from clarion.db.port import Database, Work
 from clarion.engine.worker import Engine
@@ -57,7 +58,8 @@ async def until(condition: Callable[[], Awaitable[bool]]) -> None:
 
 @asynccontextmanager
 async def running(engine: Engine | WebhookSender) -> AsyncIterator["asyncio.Task[None]"]:
-    task = asyncio.create_task(engine.run())
+    services = engine.list_services() if isinstance(engine, Engine) else [engine.make_service()]
+    task = asyncio.create_task(Supervisor().run(services))
     try:
         yield task
     finally:

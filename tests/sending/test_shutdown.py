@@ -4,6 +4,7 @@ import asyncio
 from contextlib import suppress
 from functools import partial
 
+from clarion.background import Supervisor
 from clarion.clock import MINUTE, SECOND
 from tests.engine.providers import ADA, EMAIL, SILENCE, account
 from tests.engine.support import World, details, step
@@ -27,7 +28,7 @@ async def test_a_call_that_outlasts_the_grace_period_counts_as_possibly_delivere
         mailgun.break_down(SILENCE)
         await world.make_workflow(EMAIL)
         await world.trigger(ADA)
-        running = asyncio.create_task(world.engine.run(grace_seconds=0))
+        running = asyncio.create_task(Supervisor().run(world.engine.list_services(grace_seconds=0)))
         await until(partial(has_requests, mailgun.server, 1))
 
         await stop(running)
@@ -49,7 +50,7 @@ async def test_a_stop_says_nothing_about_the_health_of_a_provider(world: World) 
         first.break_down(SILENCE)
         await world.make_workflow(EMAIL)
         await world.trigger([{"subscriberId": f"p{n}", "email": f"p{n}@example.com"} for n in range(8)])
-        running = asyncio.create_task(world.engine.run(grace_seconds=0))
+        running = asyncio.create_task(Supervisor().run(world.engine.list_services(grace_seconds=0)))
         await until(partial(has_requests, first.server, 8))
         await stop(running)
         first.come_back()
@@ -66,7 +67,7 @@ async def test_messages_whose_call_had_not_begun_go_back_to_the_queue_as_they_we
         await make_chatter(world, chat, "ada", "/slow")
         await world.make_workflow(CHAT)
         await world.trigger("ada")
-        running = asyncio.create_task(world.engine.run(grace_seconds=0))
+        running = asyncio.create_task(Supervisor().run(world.engine.list_services(grace_seconds=0)))
 
         async def is_under_way() -> bool:
             return len(chat.requests) + discord.count == 2 or len(chat.requests) == 1
@@ -89,7 +90,7 @@ async def test_a_call_that_ends_within_the_grace_period_is_recorded(world: World
         await make_chatter(world, chat, "ada", "/slow")
         await world.make_workflow(CHAT)
         await world.trigger("ada")
-        running = asyncio.create_task(world.engine.run(grace_seconds=60))
+        running = asyncio.create_task(Supervisor().run(world.engine.list_services(grace_seconds=60)))
         await until(partial(has_requests, chat, 1))
 
         running.cancel()

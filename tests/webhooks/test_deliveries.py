@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from clarion.background import Supervisor
 from clarion.clock import DAY, HOUR, SECOND
 from clarion.db.query import sql
 from clarion.ids import WebhookEndpointId, find_id
@@ -212,7 +213,7 @@ async def test_a_slow_receiver_holds_up_nobody_else_and_is_not_crowded(post: Pos
         await make_endpoint(post.api, slow.url)
         await make_endpoint(post.api, hook.url)
         await post.happen(50)
-        running = asyncio.create_task(post.webhooks.run())
+        running = asyncio.create_task(Supervisor().run([post.webhooks.make_service()]))
         await hook.wait_for(50)
         await slow.wait_for(MAX_PER_ENDPOINT)
         crowd = len(slow.received)

@@ -24,7 +24,6 @@ from clarion.clock import Clock
 from clarion.errors import SettingsError
 from clarion.http.server.connections import ConnectionLimits, ConnectionTable
 from clarion.http.server.protocol import LimitedProtocol
-from clarion.members.links.mailing import TeamMail
 from clarion.monitoring.logs import configure_logging
 from clarion.monitoring.metrics.measures import Gauge
 from clarion.settings.model import Settings
@@ -57,21 +56,19 @@ async def _serve_api(settings: Settings, clock: Clock | None, *, has_worker: boo
         async with opening as application, application.monitor.listen(kind) as watched, _Shutdown() as shutdown:
             # What the start made stays: collections need not look at it.
             gc.freeze()
-            shutdown.run(application.monitor.run(kind))
-            shutdown.run(application.run_maintenance())
-            shutdown.run(application.watch_schema())
-            shutdown.run(application.services.shared.get(TeamMail).run())
-            shutdown.run(application.run_engine() if has_worker else application.notify_workers())
-            if has_worker:
-                shutdown.run(application.retention.run())
             table = _make_connection_table(application)
-            shutdown.run(table.sweep())
-            shutdown.run(application.realtime.run())
-            shutdown.run(application.services.streams.run())
             max_sockets = choose_max_sockets(settings, table.limits.max_connections)
-            shutdown.run(application.realtime.run_sockets(max_sockets))
+            shutdown.run(
+                application.background.run(
+                    [
+                        *await application.list_services(kind),
+                        table.make_service(),
+                        *application.realtime.list_socket_services(max_sockets),
+                    ]
+                )
+            )
             server = _make_server(application, table)
-            shutdown.on_begin(lambda: _stop(server))
+            shutdown.on_begin(lambda: _stop(server, application))
             await announce_api(application, kind, watched)
             with application.watchdog.watch():
                 await server.serve(sockets=[listener])
@@ -80,12 +77,7 @@ async def _serve_api(settings: Settings, clock: Clock | None, *, has_worker: boo
 async def _work(settings: Settings, clock: Clock | None) -> None:
     opening = open_application(settings, clock=clock)
     async with opening as application, application.monitor.listen("worker") as watched, _Shutdown() as shutdown:
-        shutdown.run(application.monitor.run("worker"))
-        shutdown.run(application.run_maintenance())
-        shutdown.run(application.watch_schema())
-        shutdown.run(application.retention.run())
-        shutdown.run(application.run_engine())
-        shutdown.run(application.realtime.run())
+        shutdown.run(application.background.run(await application.list_services("worker")))
         # What the start made stays: collections need not look at it.
         gc.freeze()
         stopping = asyncio.Event()
@@ -135,7 +127,8 @@ def _make_server(application: Application, table: ConnectionTable) -> uvicorn.Se
     )
 
 
-def _stop(server: uvicorn.Server) -> None:
+def _stop(server: uvicorn.Server, application: Application) -> None:
+    application.services.streams.close()
     server.should_exit = True
 
 

@@ -112,7 +112,10 @@ def _process_table(status: Status) -> Table:
 def _state_text(one: ProcessRow) -> Text:
     if not one.is_alive:
         return Text("gone", "red")
-    return Text("ready", "green") if one.report.is_ready else Text("not ready", "yellow")
+    state = Text("ready", "green") if one.report.is_ready else Text("not ready", "yellow")
+    if one.report.failing:
+        state.append(f"; failing: {', '.join(one.report.failing)}", "red")
+    return state
 
 
 def _clock_text(one: ProcessRow) -> Text:

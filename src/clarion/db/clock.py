@@ -6,10 +6,10 @@ forward counts when it has lasted a minute, and after a step back the clock runs
 Otherwise what became due by the wrong time would be done twice, or wait for as long as the step was.
 """
 
-import asyncio
 import logging
 from collections.abc import Callable
 
+from clarion.background import BackgroundService, ServiceName
 from clarion.clock import MINUTE, SECOND, Clock, Millis, SteadyClock, SystemClock, boot_milliseconds
 from clarion.db.port import Database, Dialect
 from clarion.db.query import sql
@@ -62,14 +62,11 @@ class StoreClock:
         opened._tell_offset()
         return opened
 
-    async def run(self) -> None:
-        """Follow the reference until cancelled."""
-        while True:
-            await asyncio.sleep(INTERVAL[self._database.dialect] / SECOND)
-            try:
-                await self.follow()
-            except StoreUnavailable as error:
-                log.warning("Clock of the store not read", extra={"error": str(error)})
+    def make_service(self) -> BackgroundService:
+        seconds = INTERVAL[self._database.dialect] / SECOND
+        return BackgroundService(
+            name=ServiceName.STORE_CLOCK, run_once=self.follow, interval=seconds, is_due_at_start=False
+        )
 
     async def follow(self) -> None:
         """Compare the clock with its reference once, and correct it."""

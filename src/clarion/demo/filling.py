@@ -32,6 +32,7 @@ from clarion.environments.configuration import raise_configuration_version
 from clarion.environments.model import Environment
 from clarion.environments.organizations.deletion import TABLES
 from clarion.errors import ClarionError
+from clarion.inbox.waker import Waker
 from clarion.settings.model import Settings
 from clarion.vault import Vault
 from clarion.wording import count_text
@@ -166,12 +167,19 @@ async def _live_through(
     gateway = DemoGateway(vendors)
     application = build_application(Settings(data_dir=folder), database, vault, gateway, clock=clock)
     engine = Engine(database, clock=clock, vault=vault, bus=application.services.bus, gateway=gateway)
+    waker = Waker(database, clock=clock, bus=application.services.bus)
+
+    async def drain() -> None:
+        while await waker.work():
+            pass
+        await engine.drain()
+
     request = KeyRequest(name="clarion demo")
     key = await database.transaction(
         lambda db: create_api_key(db, environment.id, request, vault=vault, now=clock.now())
     )
     api = DemoApi(application.asgi, key.text)
-    await Week(database, environment.id, api=api, engine=engine, vendors=vendors).live_through(until)
+    await Week(database, environment.id, api=api, drain=drain, vendors=vendors).live_through(until)
 
 
 @asynccontextmanager

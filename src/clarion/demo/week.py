@@ -15,7 +15,6 @@ from clarion.demo.api import DemoApi
 from clarion.demo.story import SEED, Cancel, Event, Trigger, Visit, tell
 from clarion.demo.vendors import SentThrough, Vendors
 from clarion.demo.workflows import ORDER_SHIPPED, WORKFLOWS, first_version_of_shipped
-from clarion.engine.worker import Engine
 from clarion.ids import EnvironmentId
 from clarion.providers.signing.digests import hmac_base64
 from clarion.secret import Secret
@@ -39,12 +38,12 @@ class Week:
     """A clock that moves through the week, and what happens on the way."""
 
     def __init__(
-        self, database: Database, environment_id: EnvironmentId, *, api: DemoApi, engine: Engine, vendors: Vendors
+        self, database: Database, environment_id: EnvironmentId, *, api: DemoApi, drain: Action, vendors: Vendors
     ) -> None:
         self._database = database
         self._environment_id = environment_id
         self._api = api
-        self._engine = engine
+        self._drain = drain
         self._vendors = vendors
         self._clock = vendors.clock
         self._random = random.Random(SEED)  # noqa: S311 - not a secret
@@ -89,7 +88,7 @@ class Week:
         return None if row is None else row["at"]
 
     async def _work(self) -> None:
-        await self._engine.drain()
+        await self._drain()
         taken, self._vendors.sent = self._vendors.sent, []
         for one in taken:
             self._plan_receipts(one)

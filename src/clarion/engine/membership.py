@@ -4,14 +4,11 @@ Each worker writes a heartbeat and reads who else has one; the lanes are divided
 division is about speed alone: two workers that see different members at worst try to lock the same lane.
 """
 
-import asyncio
-import logging
-
+from clarion.background import BackgroundService, ServiceName
 from clarion.clock import SECOND, Millis
 from clarion.db.clock import POSTGRES_NOW
 from clarion.db.port import Connection, Database, Dialect
 from clarion.db.query import sql
-from clarion.errors import StoreUnavailable
 from clarion.ids import new_id
 from clarion.jobs.lanes import ALL_LANES, LANES, LaneSet
 
@@ -27,8 +24,6 @@ LIST_ALIVE = sql(f"SELECT id FROM workers WHERE seen_at > {POSTGRES_NOW} - :life
 DELETE_DEAD = sql(f"DELETE FROM workers WHERE seen_at < {POSTGRES_NOW} - :age")
 LEAVE = sql("DELETE FROM workers WHERE id = :id")
 
-log = logging.getLogger(__name__)
-
 
 class Membership:
     """This worker's place among the live ones; alone until told otherwise."""
@@ -43,19 +38,14 @@ class Membership:
         """Whether all lanes are this worker's."""
         return self.lanes == ALL_LANES
 
-    async def run(self) -> None:
-        """Send heartbeats until cancelled, then leave."""
+    def list_services(self) -> list[BackgroundService]:
+        """Heartbeats until the worker leaves; on SQLite there are no others."""
         if self._database.dialect is Dialect.SQLITE:
-            return
-        try:
-            while True:
-                try:
-                    await self.beat()
-                except StoreUnavailable as error:
-                    log.warning("Heartbeat failed", extra={"error": str(error)})
-                await asyncio.sleep(HEARTBEAT / SECOND)
-        finally:
-            await self._leave()
+            return []
+        beats = BackgroundService(
+            name=ServiceName.MEMBERSHIP, run_once=self.beat, interval=HEARTBEAT / SECOND, finish=self._leave
+        )
+        return [beats]
 
     async def beat(self) -> None:
         """Write a heartbeat and take the share of lanes that the live workers leave to this one."""
@@ -68,10 +58,7 @@ class Membership:
         return [row["id"] for row in await db.fetch(LIST_ALIVE, lifetime=LIFETIME)]
 
     async def _leave(self) -> None:
-        try:
-            await self._database.transaction(lambda db: db.execute(LEAVE, id=self._id))
-        except StoreUnavailable as error:
-            log.warning("Leaving failed", extra={"error": str(error)})
+        await self._database.transaction(lambda db: db.execute(LEAVE, id=self._id))
 
 
 def divide_lanes(alive: list[bytes], own: bytes) -> LaneSet:

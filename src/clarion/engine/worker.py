@@ -3,24 +3,24 @@
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
+from clarion.background import IDLE_SECONDS, BackgroundService, ServiceName
 from clarion.bus import Bus, Signal
 from clarion.clock import SECOND, Clock, Millis, wall_nanoseconds
 from clarion.db.port import Database, Dialect
-from clarion.engine.arrivals import list_arrivals, publish_arrivals
 from clarion.engine.busy import Busy, list_busy
 from clarion.engine.cancel import continue_cancel
-from clarion.engine.loop import repeat
 from clarion.engine.measuring import measure_unit
 from clarion.engine.membership import Membership
 from clarion.engine.poison import isolate_poison
+from clarion.engine.records import Run
 from clarion.engine.run_traces import RunTracer
 from clarion.engine.unit import MAX_RUNS, UnitResult, run_unit
-from clarion.engine.waker import Waker
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
+from clarion.inbox.announcing import Arrival, publish_arrivals
 from clarion.integrations.cache import IntegrationCache
 from clarion.jobs.lanes import ALL_LANES, LaneSet
 from clarion.monitoring.metrics.measures import Measures
@@ -30,6 +30,7 @@ from clarion.sending.claim import LEASE
 from clarion.sending.outgoing import ReceiptsUrl, nowhere
 from clarion.sending.sender import Sender
 from clarion.vault import Vault
+from clarion.vocabulary import Channel
 from clarion.webhooks.sender import WebhookSender
 
 STEAL_AFTER = Millis(SECOND // 2)
@@ -121,32 +122,31 @@ class Engine:
         self.webhooks = WebhookSender(
             database, clock=clock, vault=vault, gateway=gateway, tracer=tracer, measures=self._measures
         )
-        self.waker = Waker(database, clock=clock, bus=bus)
         bus.listen(Signal.WORK, self.wake)
 
     def wake(self) -> None:
         """There may be work."""
         self._hint.set()
-        self.waker.wake()
 
-    async def run(self, grace_seconds: float | None = None) -> None:
-        """Work until cancelled; then calls of providers that are under way have the grace period to end."""
-        try:
-            async with asyncio.TaskGroup() as work:
-                work.create_task(self.membership.run())
-                work.create_task(repeat(partial(self.work_lanes, units_alone=_UNITS_ALONE), self._hint))
-                work.create_task(self.sender.run(grace_seconds))
-                work.create_task(self.webhooks.run(grace_seconds))
-                work.create_task(self.waker.run())
-        finally:
-            if self._traces is not None:
-                await self._traces.finish()
+    def list_services(self, grace_seconds: float | None = None) -> list[BackgroundService]:
+        """The work of the engine; at the end, calls of providers that are under way have the grace period."""
+        lanes = BackgroundService(
+            name=ServiceName.LANES,
+            run_once=partial(self.work_lanes, units_alone=_UNITS_ALONE),
+            interval=IDLE_SECONDS,
+            wake_up=self._hint,
+            finish=None if self._traces is None else self._traces.finish,
+        )
+        return [
+            lanes,
+            *self.membership.list_services(),
+            *self.sender.list_services(grace_seconds),
+            self.webhooks.make_service(grace_seconds),
+        ]
 
     async def drain(self) -> None:
         """Work until nothing is due at this moment."""
-        while (
-            await self.work_lanes() or await self.sender.work() or await self.waker.work() or await self.webhooks.work()
-        ):
+        while await self.work_lanes() or await self.sender.work() or await self.webhooks.work():
             pass
         if self._traces is not None:
             await self._traces.finish()
@@ -218,4 +218,14 @@ class Engine:
         if self._traces is not None:
             self._traces.trace(environment_id, done.delivered, started_at)
         if done.delivered and self._bus.is_watched(environment_id):
-            publish_arrivals(self._bus, list_arrivals(environment_id, done.delivered))
+            publish_arrivals(self._bus, _list_arrivals(environment_id, done.delivered))
+
+
+def _list_arrivals(environment_id: EnvironmentId, runs: Iterable[Run]) -> list[Arrival]:
+    """Return the in-app messages of runs, in the order in which they were made."""
+    return [
+        Arrival(environment_id, run.subscriber.id, message.id)
+        for run in runs
+        for message in run.messages
+        if message.channel is Channel.IN_APP
+    ]

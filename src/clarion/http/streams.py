@@ -95,14 +95,11 @@ class Broadcasts:
             found.task.add_done_callback(lambda task: self._end(group, found, task))
         return lambda: self._leave(group, found, listener)
 
-    async def run(self) -> None:
-        """Wait until cancelled; then end all streams."""
-        try:
-            await asyncio.Event().wait()
-        finally:
-            self._is_closing = True
-            for group in list(self._groups.values()):
-                _close(group, "The service is stopping; connect again")
+    def close(self) -> None:
+        """End all streams: the process stops."""
+        self._is_closing = True
+        for group in list(self._groups.values()):
+            _close(group, "The service is stopping; connect again")
 
     def _leave(self, group: Hashable, found: Broadcast[T], listener: T) -> None:
         found.listeners.pop(listener, None)

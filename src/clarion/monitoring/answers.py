@@ -57,7 +57,9 @@ class Answers:
             case "/ready":
                 problems = await self.health.list_problems()
                 body = {"status": "not ready", "reasons": problems} if problems else {"status": "ready"}
-                return Answer(503 if problems else 200, _JSON, encode_json(body))
+                failing = self.health.background.list_failing()
+                told = body | {"failing": failing} if failing else body
+                return Answer(503 if problems else 200, _JSON, encode_json(told))
             case "/metrics" if self._token is not None or not is_public:
                 if self._token is not None and not _is_allowed(self._token, headers):
                     text = "Send the token of CLARION_METRICS_TOKEN as Authorization: Bearer <token>"
@@ -74,6 +76,7 @@ class Answers:
             measures=self._measures,
             database=self._database,
             watchdog=self.health.watchdog,
+            background=self.health.background,
             is_ready=not await self.health.list_problems(),
             store=await self._store.find(),
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from clarion import __version__
+from clarion.background import Supervisor
 from clarion.clock import Millis
 from clarion.monitoring.metrics.database import DatabaseMeasures, MeasuredDatabase, PoolState
 from clarion.monitoring.metrics.histogram import Histogram
@@ -47,6 +48,7 @@ class ProcessState(Struct, frozen=True, kw_only=True):
     measures: Measures
     database: MeasuredDatabase | None
     watchdog: LoopWatchdog
+    background: Supervisor
     is_ready: bool
     store: StoreState | None
     """None if it cannot be read."""
@@ -83,6 +85,7 @@ class _Families:
         if state.database is not None:
             yield from _database(state.database.measures, state.database.read_pool())
         yield from _loop(state.watchdog)
+        yield from _background(state.background)
         if state.store is not None:
             yield from _store(state.store, state.now)
 
@@ -199,6 +202,28 @@ def _loop(watchdog: LoopWatchdog) -> Iterator["Metric"]:
     )
     yield _counter(
         "clarion_event_loop_blocked_seconds", "How long that was in all.", (), [((), watchdog.blocked_seconds)]
+    )
+
+
+def _background(background: Supervisor) -> Iterator["Metric"]:
+    services = [((name,), state) for name, state in sorted(background.states.items())]
+    yield _counter(
+        "clarion_background_failures",
+        "How often background work failed unexpectedly; the log says why.",
+        ("service",),
+        [(labels, state.failures) for labels, state in services],
+    )
+    yield _counter(
+        "clarion_background_restarts",
+        "How often it was started again after that.",
+        ("service",),
+        [(labels, state.restarts) for labels, state in services],
+    )
+    yield _gauge(
+        "clarion_background_failing",
+        "Whether it failed several times in a row and has not succeeded since.",
+        ("service",),
+        [(labels, state.is_failing) for labels, state in services],
     )
 
 

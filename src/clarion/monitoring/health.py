@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from clarion.background import BackgroundService, ServiceName, Supervisor
 from clarion.db.migrations.revisions import list_known_revisions, list_missing, read_schema
 from clarion.db.port import Database
 from clarion.errors import StoreNewer, StoreOutdated, StoreUnavailable
@@ -21,6 +22,7 @@ _STORE_SECONDS = 3.0
 
 STOPPING = "The process is stopping"
 LAGGING = "The event loop is lagging"
+FAILING = "This background work keeps failing, as the log says:"
 UNREACHABLE = "The store cannot be reached"
 LACKING_KEY = "Secrets are sealed with an encryption key that this process lacks; add it and restart the process"
 
@@ -30,10 +32,19 @@ log = logging.getLogger(__name__)
 class Health:
     """The readiness of this process. What it says is fit for anyone to read."""
 
-    def __init__(self, database: Database, watchdog: LoopWatchdog, vault: Vault | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        watchdog: LoopWatchdog,
+        vault: Vault | None = None,
+        background: Supervisor | None = None,
+    ) -> None:
         self._database = database
         self.watchdog = watchdog
         self._vault = vault
+        self.background = background or Supervisor()
+        self.vital: frozenset[ServiceName] = frozenset()
+        """Services without which the process cannot do its work."""
         self._lock = asyncio.Lock()
         self._store_problem: str | None = None
         self._checked_at = -_FRESH_SECONDS
@@ -46,6 +57,7 @@ class Health:
             problems.append(LAGGING)
         if self._vault is not None and self._vault.lacking_key_ids:
             problems.append(LACKING_KEY)
+        problems += [f"{FAILING} {name}" for name in self.background.list_failing() if name in self.vital]
         async with self._lock:
             # Anyone may ask, so the store is asked once a second at most.
             if time.monotonic() - self._checked_at >= _FRESH_SECONDS:
@@ -75,14 +87,13 @@ class HealthFile:
         self._path = path
         self._health = health
 
-    async def run(self) -> None:
-        """Keep the file until cancelled, then remove it."""
-        try:
-            while True:
-                await self.update()
-                await asyncio.sleep(FILE_SECONDS)
-        finally:
-            self._path.unlink(missing_ok=True)
+    def make_service(self) -> BackgroundService:
+        return BackgroundService(
+            name=ServiceName.HEALTH_FILE, run_once=self.update, interval=FILE_SECONDS, finish=self._remove
+        )
+
+    async def _remove(self) -> None:
+        self._path.unlink(missing_ok=True)
 
     async def update(self) -> None:
         try:

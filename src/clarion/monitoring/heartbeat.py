@@ -1,6 +1,5 @@
 """Heartbeats: each process says in the store that it is alive, and what it has done in the last minute."""
 
-import asyncio
 import logging
 import os
 import socket
@@ -11,11 +10,11 @@ import msgspec
 from msgspec import Struct
 
 from clarion import BUILD
+from clarion.background import BackgroundService, ServiceName
 from clarion.clock import MINUTE, SECOND, Clock, Millis
 from clarion.db.clock import NOW
 from clarion.db.port import Connection, Database, Dialect, Row
 from clarion.db.query import Query, sql
-from clarion.errors import StoreUnavailable
 from clarion.ids import new_id
 from clarion.monitoring.metrics.measures import Measures, MessageOutcome
 
@@ -52,6 +51,8 @@ class Report(Struct, frozen=True, kw_only=True, rename="camel"):
     interval_seconds: float = 30
     """Of its heartbeats."""
     is_ready: bool = True
+    failing: list[str] = []
+    """Background work that keeps failing."""
     encryption_key_ids: list[str] | None = None
     """Of the keys that it has; None from a process that does not say."""
     seconds: float = 0
@@ -133,7 +134,7 @@ class _Counts(Struct, frozen=True):
 class Heartbeat:
     """The heartbeats of this process."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it is composed of
         self,
         database: Database,
         clock: Clock,
@@ -141,6 +142,7 @@ class Heartbeat:
         *,
         machine: Clock,
         is_ready: Callable[[], Awaitable[bool]],
+        list_failing: Callable[[], Sequence[str]] = list,
         key_ids: Sequence[str] = (),
     ) -> None:
         self._database = database
@@ -148,25 +150,27 @@ class Heartbeat:
         self._machine = machine
         self._measures = measures
         self._is_ready = is_ready
+        self._list_failing = list_failing
         self._key_ids = list(key_ids)
         self._interval = INTERVAL[database.dialect]
         self._started_at = clock.now()
         self._id = new_id(self._started_at)
+        self._has_warned = False
         # As many as cover a minute, and the one before.
         self._counts = deque([_Counts(self._started_at)], maxlen=MINUTE // self._interval + 1)
 
-    async def run(self, kind: str) -> None:
-        """Send heartbeats until cancelled, then leave."""
-        try:
-            await self.warn_of_others()
-            while True:
-                try:
-                    await self.beat(kind)
-                except StoreUnavailable as error:
-                    log.warning("Heartbeat failed", extra={"error": str(error)})
-                await asyncio.sleep(self._interval / SECOND)
-        finally:
-            await self.leave()
+    def make_service(self, kind: str, *, finish: Callable[[], Awaitable[None]]) -> BackgroundService:
+        """Heartbeats, and a warning before the first one if another process serves the same file."""
+
+        async def beat() -> None:
+            if not self._has_warned:
+                await self.warn_of_others()
+                self._has_warned = True
+            await self.beat(kind)
+
+        return BackgroundService(
+            name=ServiceName.HEARTBEAT, run_once=beat, interval=self._interval / SECOND, finish=finish
+        )
 
     async def warn_of_others(self) -> None:
         """Log a warning if another process serves the same file: no process hears there of the other's work."""
@@ -197,10 +201,7 @@ class Heartbeat:
         await self._database.transaction(write)
 
     async def leave(self) -> None:
-        try:
-            await self._database.transaction(lambda db: db.execute(LEAVE, id=self._id))
-        except StoreUnavailable as error:
-            log.warning("Leaving failed", extra={"error": str(error)})
+        await self._database.transaction(lambda db: db.execute(LEAVE, id=self._id))
 
     def _report(self, *, is_ready: bool) -> Report:
         measures, before = self._measures, self._counts[0]
@@ -221,6 +222,7 @@ class Heartbeat:
         return Report(
             interval_seconds=self._interval / SECOND,
             is_ready=is_ready,
+            failing=list(self._list_failing()),
             encryption_key_ids=self._key_ids,
             seconds=(present.at - before.at) / SECOND,
             requests=requests,

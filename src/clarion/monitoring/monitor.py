@@ -1,9 +1,9 @@
 """Monitoring of one process: its port, its heartbeats, its health file."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from clarion.background import BackgroundService, ServiceName, Supervisor
 from clarion.clock import Clock
 from clarion.db.port import Database
 from clarion.http.operation import Services
@@ -19,11 +19,18 @@ class Monitor:
     """What those who watch the process get to see."""
 
     def __init__(
-        self, settings: Settings, database: Database, services: Services, watchdog: LoopWatchdog, *, machine: Clock
+        self,
+        settings: Settings,
+        database: Database,
+        services: Services,
+        *,
+        watchdog: LoopWatchdog,
+        background: Supervisor,
+        machine: Clock,
     ) -> None:
         self._settings = settings
         clock, self.measures = services.clock, services.measures
-        health = Health(database, watchdog, services.vault)
+        health = Health(database, watchdog, services.vault, background)
         self.answers = Answers(database, clock, self.measures, health, settings.metrics_token)
         self.heartbeat = Heartbeat(
             database,
@@ -31,6 +38,7 @@ class Monitor:
             self.measures,
             machine=machine,
             is_ready=self._is_ready,
+            list_failing=background.list_failing,
             key_ids=sorted(services.vault.key_ids),
         )
 
@@ -45,15 +53,19 @@ class Monitor:
         async with MonitoringPort(self.answers).listen(host, port) as bound:
             yield f"http://{f'[{host}]' if ':' in host else host}:{bound}"
 
-    async def run(self, kind: str) -> None:
-        """Write heartbeats, and the health file if there is one, until cancelled: then the process is not ready."""
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self.heartbeat.run(kind))
-                if self._settings.health_file is not None:
-                    tasks.create_task(HealthFile(self._settings.health_file, self.answers.health).run())
-        finally:
-            self.answers.health.is_stopping = True
+    def list_services(self, kind: str) -> list[BackgroundService]:
+        """Heartbeats, and the health file if there is one; a worker is not ready while its lanes or sends fail."""
+        health = self.answers.health
+        if kind == "worker":
+            health.vital = frozenset({ServiceName.LANES, ServiceName.SENDS})
+        services = [self.heartbeat.make_service(kind, finish=self._leave)]
+        if self._settings.health_file is not None:
+            services.append(HealthFile(self._settings.health_file, health).make_service())
+        return services
+
+    async def _leave(self) -> None:
+        self.answers.health.is_stopping = True
+        await self.heartbeat.leave()
 
     async def _is_ready(self) -> bool:
         return not await self.answers.health.list_problems()

@@ -5,19 +5,17 @@ writers, and deletes what nothing needs in small units of work with pauses betwe
 the next process goes on where the last one was.
 """
 
-import asyncio
 import logging
 import time
 from collections import Counter, deque
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import partial
 
+from clarion.background import BackgroundService, ServiceName
 from clarion.bus import Bus, InboxChange
 from clarion.clock import Clock, Millis
 from clarion.db.deletion import EFFORTS, Pace
 from clarion.db.port import Connection, Database, Row
-from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, new_id
 from clarion.retention.progress import Progress, claim_lease, release_lease, save_progress
 from clarion.retention.scope import Deleted, Page
@@ -52,15 +50,14 @@ class Retention:
         self.deleted: Counter[str] = Counter()
         """Rows that this process has deleted, by the name of their walk."""
 
-    async def run(self) -> None:
-        """Delete what becomes old, until cancelled."""
-        try:
-            while True:
-                await asyncio.sleep(self.pause_seconds)
-                await self._try_round()
-        finally:
-            with suppress(StoreUnavailable):
-                await self._release()
+    def make_service(self) -> BackgroundService:
+        return BackgroundService(
+            name=ServiceName.RETENTION,
+            run_once=self._delete_old,
+            interval=lambda: self.pause_seconds,
+            is_due_at_start=False,
+            finish=self._release,
+        )
 
     @property
     def pause_seconds(self) -> float:
@@ -71,14 +68,8 @@ class Retention:
         """Let another process have the next round."""
         await self._database.transaction(lambda db: release_lease(db, self._owner))
 
-    async def _try_round(self) -> None:
-        try:
-            await self.run_round()
-        except StoreUnavailable as error:
-            log.warning("Retention postponed", extra={"error": str(error)})
-        except Exception:
-            # An unexpected error must not end the process; the next round tries again.
-            log.exception("Retention failed")
+    async def _delete_old(self) -> None:
+        await self.run_round()
 
     async def run_round(self) -> bool:
         """Delete everything that is old at this moment; returns False if another process is doing that."""

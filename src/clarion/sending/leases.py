@@ -3,9 +3,11 @@
 import asyncio
 import logging
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
+from clarion.background import BackgroundService, ServiceName
 from clarion.clock import MINUTE, SECOND, Clock, Millis
 from clarion.db.port import Database
 from clarion.errors import StoreUnavailable
@@ -31,21 +33,27 @@ class LeaseKeeper:
         self._lease = lease
         self._seen_at = clock.now()
         self._apart: Database | None = None
+        self._thread: threading.Thread | None = None
+        self._stop: Callable[[], object] = lambda: None
 
-    async def run(self) -> None:
-        """Renew until cancelled."""
-        loop, stop = asyncio.new_event_loop(), asyncio.Event()
-        thread = threading.Thread(target=self._run_thread, args=(loop, stop), name="clarion-leases", daemon=True)
-        thread.start()
-        try:
-            while True:
-                self._seen_at = self._clock.now()
-                await asyncio.sleep(self._lease / SECOND / 3)
-                if self._apart is None:
-                    await self.renew(self._database)
-        finally:
-            loop.call_soon_threadsafe(stop.set)
-            await asyncio.shield(asyncio.to_thread(thread.join))
+    def make_service(self) -> BackgroundService:
+        seconds = self._lease / SECOND / 3
+        return BackgroundService(
+            name=ServiceName.LEASES, run_once=self._show_life, interval=seconds, finish=self._end, ends_last=True
+        )
+
+    async def _show_life(self) -> None:
+        """Show the thread that the event loop is not blocked."""
+        if self._thread is None:
+            self._start_thread()
+        self._seen_at = self._clock.now()
+        if self._apart is None:
+            await self.renew(self._database)
+
+    async def _end(self) -> None:
+        if self._thread is not None:
+            self._stop()
+            await asyncio.shield(asyncio.to_thread(self._thread.join))
 
     async def renew(self, database: Database) -> None:
         """Renew the leases once; those that cannot be renewed in time lapse."""
@@ -61,6 +69,12 @@ class LeaseKeeper:
         for send in sends:
             if send.job.id in renewed:
                 send.lease_until = Millis(now + self._lease)
+
+    def _start_thread(self) -> None:
+        loop, stop = asyncio.new_event_loop(), asyncio.Event()
+        self._stop = partial(loop.call_soon_threadsafe, stop.set)
+        self._thread = threading.Thread(target=self._run_thread, args=(loop, stop), name="clarion-leases", daemon=True)
+        self._thread.start()
 
     def _run_thread(self, loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
         try:

@@ -7,13 +7,12 @@ recorded in groups: while one group is written, the next one gathers.
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from itertools import groupby
 
+from clarion.background import IDLE_SECONDS, PAUSE_SECONDS, BackgroundService, ServiceName
 from clarion.clock import Clock, Millis
 from clarion.db.port import Database
-from clarion.engine.loop import PAUSE_SECONDS, repeat
 from clarion.engine.measuring import measure_sends
 from clarion.engine.tasks import Tasks
 from clarion.errors import StoreUnavailable
@@ -85,23 +84,27 @@ class Sender:
         """There may be jobs to send."""
         self._hint.set()
 
-    async def run(self, grace_seconds: float | None = None) -> None:
-        """Send until cancelled; what is in flight then has the grace period to end, and its results are recorded."""
-        renewal = asyncio.create_task(self._leases.run())
-        try:
-            await repeat(self.claim, self._hint)
-        finally:
-            self._is_ending = True
-            # Claims that have begun still end.
-            await self._tasks.finish()
-            await self._sends.wait(grace_seconds)
-            self._deliverer.is_ending = True
-            self._sends.cancel()
-            await self._finish()
-            self._deliverer.is_ending = False
-            renewal.cancel()
-            with suppress(asyncio.CancelledError):
-                await renewal
+    def list_services(self, grace_seconds: float | None = None) -> list[BackgroundService]:
+        """Claims of sends, and the renewal of their leases until the last one has ended."""
+        claims = BackgroundService(
+            name=ServiceName.SENDS,
+            run_once=self.claim,
+            interval=IDLE_SECONDS,
+            wake_up=self._hint,
+            finish=partial(self._end, grace_seconds),
+        )
+        return [claims, self._leases.make_service()]
+
+    async def _end(self, grace_seconds: float | None) -> None:
+        """Give what is in flight the grace period to end, and record its results."""
+        self._is_ending = True
+        # Claims that have begun still end.
+        await self._tasks.finish()
+        await self._sends.wait(grace_seconds)
+        self._deliverer.is_ending = True
+        self._sends.cancel()
+        await self._finish()
+        self._deliverer.is_ending = False
 
     async def _finish(self) -> None:
         await self._sends.finish()

@@ -9,9 +9,9 @@ import logging
 from collections import Counter
 from functools import partial
 
+from clarion.background import IDLE_SECONDS, PAUSE_SECONDS, BackgroundService, ServiceName
 from clarion.clock import Clock
 from clarion.db.port import Database
-from clarion.engine.loop import PAUSE_SECONDS, repeat
 from clarion.engine.tasks import Tasks
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, WebhookEndpointId
@@ -69,17 +69,23 @@ class WebhookSender:
         self._recorder: asyncio.Task[None] | None = None
         self._measures.watch(Gauge.WEBHOOKS_IN_FLIGHT, lambda: len(self._in_flight))
 
-    async def run(self, grace_seconds: float | None = None) -> None:
-        """Post until cancelled; what is in flight then has the grace period to end, and is left to its lease after."""
-        try:
-            await repeat(self.claim, self._hint)
-        finally:
-            self._is_ending = True
-            # Claims that have begun still end.
-            await self._tasks.finish()
-            await self._posts.wait(grace_seconds)
-            self._posts.cancel()
-            await self._finish()
+    def make_service(self, grace_seconds: float | None = None) -> BackgroundService:
+        return BackgroundService(
+            name=ServiceName.WEBHOOKS,
+            run_once=self.claim,
+            interval=IDLE_SECONDS,
+            wake_up=self._hint,
+            finish=partial(self._end, grace_seconds),
+        )
+
+    async def _end(self, grace_seconds: float | None) -> None:
+        """Give what is in flight the grace period to end; after that it is left to its lease."""
+        self._is_ending = True
+        # Claims that have begun still end.
+        await self._tasks.finish()
+        await self._posts.wait(grace_seconds)
+        self._posts.cancel()
+        await self._finish()
 
     async def _finish(self) -> None:
         await self._posts.finish()

@@ -35,18 +35,18 @@ async def serve(application: Application, *, max_sockets: int = 100, is_alone: b
     server.config.load()
     server.config.port = 0
     sockets = [server.config.bind_socket()]
-    background = [asyncio.create_task(application.realtime.run_sockets(max_sockets))]
+    services = application.realtime.list_socket_services(max_sockets)
     if not is_alone:
-        background.append(asyncio.create_task(application.realtime.run()))
+        services += application.realtime.list_services()
+    background = asyncio.create_task(application.background.run(services))
     serving = asyncio.create_task(server._serve(sockets))
     while not server.started:  # noqa: ASYNC110 - uvicorn does not report it
         await asyncio.sleep(0.01)
     try:
         yield f"http://127.0.0.1:{sockets[0].getsockname()[1]}"
     finally:
-        for task in background:
-            task.cancel()
-        await asyncio.gather(*background, return_exceptions=True)
+        background.cancel()
+        await asyncio.gather(background, return_exceptions=True)
         server.should_exit = True
         await serving
         await application.realtime.close()

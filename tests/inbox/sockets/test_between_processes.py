@@ -61,7 +61,7 @@ class Installation:
     async def add_worker(self) -> Application:
         """A process without sockets."""
         worker = await self.add()
-        running = asyncio.create_task(worker.realtime.run())
+        running = asyncio.create_task(worker.background.run(worker.realtime.list_services()))
 
         async def stop() -> None:
             running.cancel()

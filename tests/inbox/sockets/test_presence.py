@@ -5,13 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 from clarion.app import Application, build_application
+from clarion.background import Supervisor
 from clarion.clock import ManualClock
 from clarion.db.port import Database, Dialect
 from clarion.db.postgres.database import PostgresDatabase
 from clarion.db.query import Insert, sql
 from clarion.ids import SubscriberKey, new_id
-from clarion.inbox.sockets.hosts import LIFETIME, Hosts, remove_earlier_hosts
-from clarion.inbox.sockets.presence import remove_host
+from clarion.inbox.sockets.hosts import LIFETIME, Hosts
+from clarion.inbox.sockets.presence import remove_earlier_hosts, remove_host
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.settings.model import Settings
 from clarion.subscribers.model import Subscriber
@@ -172,11 +173,10 @@ async def test_on_sqlite_a_start_removes_what_a_crash_left(ada: Person, database
 async def run_hosts(database: Database, own_id: bytes, is_done: Callable[[], Any]) -> list[str]:
     """Send heartbeats until something is the case; returns what was reported."""
     reported: list[str] = []
-    running = asyncio.create_task(
-        Hosts(database, own_id).run(
-            list, on_new=lambda _: reported.append("new"), on_removed=lambda: reported.append("removed")
-        )
+    service = Hosts(database, own_id).make_service(
+        list, on_new=lambda _: reported.append("new"), on_removed=lambda: reported.append("removed")
     )
+    running = asyncio.create_task(Supervisor().run([service]))
     try:
         async with asyncio.timeout(TIMEOUT_SECONDS):
             while not await is_done():  # noqa: ASYNC110 - another task changes it

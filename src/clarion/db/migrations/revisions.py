@@ -5,7 +5,6 @@ what older versions do not see says so with a line `works_with = "<revision>"`, 
 serving while it runs and until they are replaced.
 """
 
-import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,9 +13,10 @@ from typing import Any
 import apsw
 from msgspec import Struct
 
+from clarion.background import BackgroundService, ServiceName
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
-from clarion.errors import StoreNewer, StoreOutdated, StoreUnavailable
+from clarion.errors import StoreNewer, StoreOutdated
 
 VERSIONS = Path(__file__).parent / "versions"
 """The folder of the migrations. Functions take another one, so that tests can bring migrations of their own."""
@@ -118,21 +118,28 @@ def oldest_compatible(revisions: Sequence[str], works_with: Mapping[str, str]) -
     )
 
 
-async def watch_schema(database: Database, *, seconds: float = _WATCH_SECONDS) -> None:
-    """Look at the schema now and then until cancelled; raises StoreNewer if this version cannot work with it.
+class SchemaWatch:
+    """Ends a process whose store was migrated to a schema that it cannot work with."""
 
-    A newer schema that this version can work with is logged once.
-    """
-    seen = list_known_revisions()[-1]
-    while True:
-        await asyncio.sleep(seconds)
-        try:
-            schema = await database.read(read_schema)
-        except StoreUnavailable:
-            continue  # the next look is soon enough
-        if schema is not None and schema.revision != seen:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._seen = list_known_revisions()[-1]
+
+    def make_service(self) -> BackgroundService:
+        return BackgroundService(
+            name=ServiceName.SCHEMA_WATCH,
+            run_once=self._look,
+            interval=_WATCH_SECONDS,
+            is_due_at_start=False,
+            ends_process=(StoreNewer, StoreOutdated),
+        )
+
+    async def _look(self) -> None:
+        """Raises StoreNewer if this version cannot work with the schema; one that it can work with is logged once."""
+        schema = await self._database.read(read_schema)
+        if schema is not None and schema.revision != self._seen:
             require_compatible(schema)
-            seen = schema.revision
+            self._seen = schema.revision
             log.warning("Store was migrated; install the newer version here, too", extra={"schema": schema.revision})
 
 

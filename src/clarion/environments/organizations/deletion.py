@@ -5,16 +5,15 @@ environment goes last, when all tables were found empty some time after the dele
 not noticed it may still have written something.
 """
 
-import asyncio
 import logging
 from functools import partial
 
+from clarion.background import BackgroundService, ServiceName
 from clarion.clock import MINUTE, Clock, Millis
 from clarion.db.deletion import EFFORTS, KeyedTable, Pace, delete_rows
 from clarion.db.port import Database
 from clarion.environments.organizations import store
 from clarion.environments.organizations.model import DeletedEnvironment
-from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, id_text
 
 SETTLES_AFTER = Millis(5 * MINUTE)
@@ -76,16 +75,8 @@ class EnvironmentDeleter:
         self._emptied: set[EnvironmentId] = set()
         """Environments that wait only until late writes cannot come any more."""
 
-    async def run(self) -> None:
-        """Look for deleted environments now and then, until cancelled."""
-        while True:
-            try:
-                await self.work()
-            except StoreUnavailable as error:
-                log.warning("Deletion postponed", extra={"error": str(error)})
-            except Exception:
-                log.exception("Deletion failed")
-            await asyncio.sleep(_LOOK_SECONDS)
+    def make_service(self) -> BackgroundService:
+        return BackgroundService(name=ServiceName.ENVIRONMENT_DELETION, run_once=self.work, interval=_LOOK_SECONDS)
 
     async def work(self) -> None:
         """Delete the rows of all deleted environments, and the environments themselves when their time has come."""

@@ -1,11 +1,11 @@
 """The connections of a server: their number and their time-outs, checked by one timer for all of them."""
 
-import asyncio
 import heapq
 from typing import Protocol
 
 from msgspec import Struct
 
+from clarion.background import BackgroundService, ServiceName
 from clarion.clock import Clock
 from clarion.http.server.addresses import AddressCounts
 
@@ -68,13 +68,16 @@ class ConnectionTable:
     def __len__(self) -> int:
         return len(self._open)
 
+    def make_service(self) -> BackgroundService:
+        return BackgroundService(
+            name=ServiceName.CONNECTION_SWEEP, run_once=self.sweep, interval=_SWEEP_SECONDS, is_due_at_start=False
+        )
+
     async def sweep(self) -> None:
-        """End connections whose deadline has passed, once per second, until cancelled."""
-        while True:
-            await asyncio.sleep(_SWEEP_SECONDS)
-            self.seconds += _SWEEP_SECONDS
-            for one in [one for one in self._open if one.deadline <= self.seconds]:
-                one.expire()
+        """Count a second, and end connections whose deadline has passed."""
+        self.seconds += _SWEEP_SECONDS
+        for one in [one for one in self._open if one.deadline <= self.seconds]:
+            one.expire()
 
     def add(self, one: Connection) -> None:
         if len(self._open) >= self.limits.max_connections:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 from msgspec import Struct
 
+from clarion.background import BackgroundService, ServiceName
 from clarion.bus import InboxChange
 from clarion.db.port import Database
 from clarion.db.query import sql
@@ -67,15 +68,15 @@ class Announcer:
         self._has_new_host = True
         self._is_needed.set()
 
-    async def run(self) -> None:
-        """Send what is gathered until cancelled."""
-        while True:
-            await self._is_needed.wait()
-            await self.flush()
-            await asyncio.sleep(_GATHER_SECONDS)
+    def make_service(self) -> BackgroundService:
+        return BackgroundService(
+            name=ServiceName.INBOX_ANNOUNCEMENTS,
+            run_once=self.flush,
+            wake_up=self._is_needed,
+            settle_seconds=_GATHER_SECONDS,
+        )
 
     async def flush(self) -> None:
-        self._is_needed.clear()
         pending = dict(self._pending)
         self._pending.clear()
         for environment_id, people in pending.items():

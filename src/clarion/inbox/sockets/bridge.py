@@ -17,7 +17,7 @@ class Bridge(Protocol):
     """The longest message."""
 
     async def start(self, on_message: Callable[[str], None], on_resumed: Callable[[], None]) -> None:
-        """Receive from now on; `on_resumed` is called when messages may have been lost."""
+        """Receive from now on, when a connection is made; `on_resumed` is called when messages may have been lost."""
         ...
 
     async def publish(self, messages: Sequence[str]) -> None: ...

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
+from clarion.background import BackgroundService, ServiceName
 from clarion.clock import SECOND, Millis
 from clarion.db.clock import POSTGRES_NOW
-from clarion.db.port import Connection, Database, Dialect
+from clarion.db.port import Connection, Database
 from clarion.db.query import sql
-from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.inbox.sockets.presence import remove_host
 
@@ -24,7 +24,6 @@ LIST_HOSTS = sql(
     f"SELECT id, environment_ids, seen_at, seen_at > {POSTGRES_NOW} - :lifetime AS is_alive FROM socket_hosts"
 )
 DELETE_DEAD = sql(f"DELETE FROM socket_hosts WHERE id = :id AND seen_at <= {POSTGRES_NOW} - :lifetime")
-LIST_ONLINE_HOSTS = sql("SELECT DISTINCT host_id FROM online_people")
 
 log = logging.getLogger(__name__)
 
@@ -50,30 +49,26 @@ class Hosts:
         """Whether others were not told yet that somebody is connected to an environment here."""
         return environment_id not in self._watched
 
-    async def run(
+    def make_service(
         self,
         list_watched: Callable[[], Iterable[EnvironmentId] | None],
         *,
         on_new: Callable[[frozenset[EnvironmentId]], None],
         on_removed: Callable[[], None],
-    ) -> None:
-        """Send heartbeats, read those of others, and clean up after processes that are gone, until cancelled.
+    ) -> BackgroundService:
+        """Heartbeats: write the own one, read those of others, and clean up after processes that are gone.
 
         `list_watched` returns None in a process without sockets. `on_new` gets environments that others can know of
         from now on; `on_removed` is called when others took this process to be dead.
         """
-        while True:
-            try:
-                await self._beat(list_watched, on_new, on_removed)
-                await self._clean_up()
-            except StoreUnavailable as error:
-                log.warning("Heartbeat failed", extra={"error": str(error)})
-            try:
-                async with asyncio.timeout(BEAT_SECONDS):
-                    await self._is_due.wait()
-            except TimeoutError:
-                pass
-            self._is_due.clear()
+
+        async def beat() -> None:
+            await self._beat(list_watched, on_new, on_removed)
+            await self._clean_up()
+
+        return BackgroundService(
+            name=ServiceName.SOCKET_HOSTS, run_once=beat, interval=BEAT_SECONDS, wake_up=self._is_due
+        )
 
     async def _beat(
         self,
@@ -115,10 +110,3 @@ class Hosts:
             count = await remove_host(self._database, host_id, seen_at)
             await self._database.transaction(lambda db: db.execute(DELETE_DEAD, id=host_id, lifetime=self._lifetime))  # noqa: B023
             log.info("Socket host removed", extra={"count": count})
-
-
-async def remove_earlier_hosts(database: Database, now: Millis) -> None:
-    """On SQLite there is one process: what earlier ones left is removed when it starts."""
-    if database.dialect is Dialect.SQLITE:
-        for row in await database.scan(lambda db: db.fetch(LIST_ONLINE_HOSTS)):
-            await remove_host(database, row["host_id"], now)

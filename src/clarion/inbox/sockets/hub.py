@@ -5,6 +5,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from clarion.background import BackgroundService, ServiceName
 from clarion.bus import InboxChange
 from clarion.db.port import Connection, Database
 from clarion.errors import StoreUnavailable
@@ -164,17 +165,26 @@ class Hub:
             for person in people.values():
                 self._await_push(person)
 
-    async def run(self) -> None:
-        """Push what is pending until cancelled."""
+    def make_service(self) -> BackgroundService:
+        return BackgroundService(
+            name=ServiceName.SOCKET_PUSHES, run_once=self._push_pending, wake_up=self._has_changes, ends_last=True
+        )
+
+    async def _push_pending(self) -> bool:
+        """Push what is due; returns whether anything is held back."""
         loop = asyncio.get_running_loop()
-        while True:
-            await self._has_changes.wait()
+        try:
             # The environments take turns, so that a broadcast in one does not delay the others.
             while due := self._take_due(loop.time()):
                 for environment_id, people in due.items():
                     await self._push(environment_id, people)
-            # What comes in the next moment is gathered.
-            await asyncio.sleep(_HELD_SECONDS if self._pending else _GATHER_SECONDS)
+        except Exception:
+            # Those who were taken with the push that failed have missed it.
+            self.count_again()
+            raise
+        # What comes in the next moment is gathered.
+        await asyncio.sleep(_HELD_SECONDS if self._pending else _GATHER_SECONDS)
+        return bool(self._pending)
 
     def _await_push(self, person: Person) -> None:
         self._pending.setdefault(person.environment_id, {})[person] = None
@@ -191,8 +201,6 @@ class Hub:
                 due[environment_id] = found
             if not pending:
                 del self._pending[environment_id]
-        if not self._pending:
-            self._has_changes.clear()
         return due
 
     async def _push(self, environment_id: EnvironmentId, people: Sequence[Person]) -> None:

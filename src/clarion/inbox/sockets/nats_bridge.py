@@ -35,7 +35,6 @@ class NatsBridge:
         self._errors: tuple[type[Exception], ...] = (nats.errors.Error, OSError, TimeoutError)
         self._url = url
         self._client: Any = None
-        self._connecting: asyncio.Task[None] | None = None
 
     async def start(self, on_message: Callable[[str], None], on_resumed: Callable[[], None]) -> None:
         async def receive(message: Any) -> None:
@@ -51,13 +50,11 @@ class NatsBridge:
         async def report(error: Exception) -> None:
             log.warning("NATS error", extra={"error": type(error).__name__})
 
-        async def connect() -> None:
-            options = {"reconnected_cb": resume, "disconnected_cb": lose, "error_cb": report}
+        options = {"reconnected_cb": resume, "disconnected_cb": lose, "error_cb": report}
+        if self._client is None:
             await self._connect_until_done(options)
-            await self._client.subscribe(SUBJECT, cb=receive)
-            on_resumed()
-
-        self._connecting = asyncio.create_task(connect())
+        await self._client.subscribe(SUBJECT, cb=receive)
+        on_resumed()
 
     async def publish(self, messages: Sequence[str]) -> None:
         if self._client is None or not self._client.is_connected:
@@ -70,10 +67,6 @@ class NatsBridge:
             log.warning("Announcement lost", extra={"error": type(error).__name__})
 
     async def close(self) -> None:
-        if self._connecting is not None:
-            self._connecting.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._connecting
         if self._client is not None:
             with suppress(*self._errors):
                 await self._client.close()

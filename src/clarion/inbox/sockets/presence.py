@@ -5,15 +5,14 @@ first, so that of two processes that remove the last two rows the second one see
 """
 
 import asyncio
-import logging
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 
+from clarion.background import BackgroundService, ServiceName
 from clarion.clock import Clock, Millis
-from clarion.db.port import Connection, Database
+from clarion.db.port import Connection, Database, Dialect
 from clarion.db.query import Insert, sql
-from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, SubscriberId
 
 PersonKey = tuple[EnvironmentId, SubscriberId]
@@ -45,14 +44,12 @@ LIST_ROWS_OF_HOST = sql("""
     SELECT environment_id, subscriber_id FROM online_people WHERE host_id = :host_id
     ORDER BY environment_id, subscriber_id LIMIT :limit
 """)
+LIST_HOSTS = sql("SELECT DISTINCT host_id FROM online_people")
 
 _GATHER_SECONDS = 0.02
 _ABSENCE_SECONDS = 0.25
 """How long somebody has to be gone before it is written: a page that is loaded again is back by then."""
-_RETRY_SECONDS = 2.0
 _MAX_PEOPLE = 500
-
-log = logging.getLogger(__name__)
 
 
 class Presence:
@@ -77,6 +74,7 @@ class Presence:
         """Who has come or gone, and from which moment on that may be written."""
         self._written: set[PersonKey] = set()
         self._has_changes = asyncio.Event()
+        self._has_begun = False
 
     def note(self, environment_id: EnvironmentId, subscriber_id: SubscriberId) -> None:
         """Somebody has connected, or their last socket is gone; a page that is loaded again causes both."""
@@ -90,19 +88,21 @@ class Presence:
         for one in people:
             self.note(*one)
 
-    async def run(self) -> None:
-        """Write changes until cancelled. The rows of those who are connected then expire with this process."""
-        while True:
-            await self._has_changes.wait()
-            await asyncio.sleep(_GATHER_SECONDS)
-            try:
-                while due := self._list_due():
-                    await self._write(due)
-            except StoreUnavailable as error:
-                log.warning("Presence not written", extra={"error": str(error)})
-                await asyncio.sleep(_RETRY_SECONDS)
-            if not self._changed:
-                self._has_changes.clear()
+    def make_service(self) -> BackgroundService:
+        """Changes as they come. The rows of those who are connected at the end expire with this process."""
+        return BackgroundService(
+            name=ServiceName.PRESENCE, run_once=self._write_due, wake_up=self._has_changes, ends_last=True
+        )
+
+    async def _write_due(self) -> bool:
+        """Write what may be written now; returns whether there will be more."""
+        if not self._has_begun:
+            await remove_earlier_hosts(self._database, self._clock.now())
+            self._has_begun = True
+        await asyncio.sleep(_GATHER_SECONDS)
+        while due := self._list_due():
+            await self._write(due)
+        return bool(self._changed)
 
     def _list_due(self) -> list[PersonKey]:
         now = time.monotonic()
@@ -147,6 +147,13 @@ async def remove_host(database: Database, host_id: bytes, seen_at: Millis) -> in
     while found := await database.transaction(remove_some):
         count += found
     return count
+
+
+async def remove_earlier_hosts(database: Database, now: Millis) -> None:
+    """On SQLite there is one process: what earlier ones left is removed when it starts."""
+    if database.dialect is Dialect.SQLITE:
+        for row in await database.scan(lambda db: db.fetch(LIST_HOSTS)):
+            await remove_host(database, row["host_id"], now)
 
 
 async def _lock(db: Connection, people: Collection[PersonKey]) -> None:

@@ -3,9 +3,11 @@
 import asyncio
 import logging
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 import msgspec
 
+from clarion.background import BackgroundService, ServiceName
 from clarion.bus import Bus, InboxChange
 from clarion.clock import Clock
 from clarion.db.port import Database, Dialect
@@ -13,7 +15,7 @@ from clarion.ids import EnvironmentId, SubscriberId, new_id
 from clarion.inbox.sessions.tokens import SessionTokens
 from clarion.inbox.sockets.announcements import Announcement, Announcer, read_changes
 from clarion.inbox.sockets.bridge import Bridge, PostgresBridge
-from clarion.inbox.sockets.hosts import Hosts, remove_earlier_hosts
+from clarion.inbox.sockets.hosts import Hosts
 from clarion.inbox.sockets.hub import Hub
 from clarion.inbox.sockets.nats_bridge import NatsBridge
 from clarion.inbox.sockets.presence import Presence
@@ -29,13 +31,11 @@ log = logging.getLogger(__name__)
 
 
 class Realtime:
-    """Listens to the bus. `run` works in every process; `run_sockets` in those that serve sockets."""
+    """Listens to the bus in every process; those that serve sockets have more services."""
 
     def __init__(
         self, settings: Settings, database: Database, *, bus: Bus, clock: Clock, tokens: SessionTokens
     ) -> None:
-        self._database = database
-        self._clock = clock
         own_id = new_id(clock.now())
         self._bridge = _make_bridge(settings, database)
         self.hub = Hub(database, on_presence=self._note_presence, waits_for_presence=self._bridge is not None)
@@ -58,30 +58,27 @@ class Realtime:
         bus.listen_to_inboxes(self._note)
         bus.is_watched = self._is_watched
 
-    async def run(self) -> None:
-        """Exchange changes with other processes until cancelled."""
+    def list_services(self) -> list[BackgroundService]:
+        """The exchange of changes with other processes."""
         if self._bridge is None or self._announcer is None:
-            return
-        await self._bridge.start(self._receive, self._resume)
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._announcer.run())
-            tasks.create_task(
-                self.hosts.run(self._list_watched, on_new=self._settle, on_removed=self._write_presence_again)
-            )
+            return []
+        connect = partial(self._bridge.start, self._receive, self._resume)
+        return [
+            BackgroundService(name=ServiceName.INBOX_BRIDGE, run_once=connect),
+            self._announcer.make_service(),
+            self.hosts.make_service(self._list_watched, on_new=self._settle, on_removed=self._write_presence_again),
+        ]
 
-    async def run_sockets(self, max_sockets: int) -> None:
-        """Serve at most so many sockets until cancelled; then close them."""
+    def list_socket_services(self, max_sockets: int) -> list[BackgroundService]:
+        """At most so many sockets, and what is pushed to them; at the end they are closed."""
         self._serves_sockets = True
         self.table.max_sockets = max_sockets
-        await remove_earlier_hosts(self._database, self._clock.now())
-        background = [asyncio.create_task(work) for work in (self.hub.run(), self._checks.run(), self.presence.run())]
-        try:
-            # The sweep ends last, when all sockets are closed.
-            await self.table.sweep()
-        finally:
-            for task in background:
-                task.cancel()
-            await asyncio.gather(*background, return_exceptions=True)
+        return [
+            self.table.make_service(),
+            self.hub.make_service(),
+            self._checks.make_service(),
+            self.presence.make_service(),
+        ]
 
     async def close(self) -> None:
         """Send what is gathered, and disconnect from the other processes."""

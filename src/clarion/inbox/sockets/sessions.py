@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
+from clarion.background import BackgroundService, ServiceName
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.errors import StoreUnavailable
@@ -35,17 +36,19 @@ class SessionChecks:
         self._waiting.setdefault(claim.environment_id, {})[socket] = claim
         self._is_needed.set()
 
-    async def run(self) -> None:
-        """Check sessions until cancelled."""
-        while True:
-            await self._is_needed.wait()
-            self._is_needed.clear()
-            await asyncio.sleep(_GATHER_SECONDS)
-            waiting, self._waiting = self._waiting, {}
-            for environment_id, found in waiting.items():
-                claims = list(found.items())
-                for start in range(0, len(claims), _MAX_SOCKETS):
-                    await self._check(environment_id, claims[start : start + _MAX_SOCKETS])
+    def make_service(self) -> BackgroundService:
+        return BackgroundService(
+            name=ServiceName.SESSION_CHECKS, run_once=self._check_waiting, wake_up=self._is_needed, ends_last=True
+        )
+
+    async def _check_waiting(self) -> None:
+        await asyncio.sleep(_GATHER_SECONDS)
+        while self._waiting:
+            # One environment at a time: if a check fails, those of the others still wait.
+            environment_id = next(iter(self._waiting))
+            claims = list(self._waiting.pop(environment_id).items())
+            for start in range(0, len(claims), _MAX_SOCKETS):
+                await self._check(environment_id, claims[start : start + _MAX_SOCKETS])
 
     async def _check(self, environment_id: EnvironmentId, claims: Sequence[tuple[Socket, Claim]]) -> None:
         people = list({claim.subscriber_id for _, claim in claims})
@@ -58,12 +61,19 @@ class SessionChecks:
             epochs = await choose_read(self._database, len(people))(list_epochs)
         except StoreUnavailable as error:
             log.warning("Sessions not checked", extra={"error": str(error), "count": len(claims)})
-            for one, _ in claims:
-                if one.phase is Phase.OPENING:
-                    one.close(TRY_LATER, "Try again later")
+            _send_away(claims)
             return
+        except Exception:
+            _send_away(claims)
+            raise
         for one, claim in claims:
             _judge(one, holds=epochs.get(claim.subscriber_id) == claim.epoch)
+
+
+def _send_away(claims: Sequence[tuple[Socket, Claim]]) -> None:
+    for socket, _ in claims:
+        if socket.phase is Phase.OPENING:
+            socket.close(TRY_LATER, "Try again later")
 
 
 def _judge(socket: Socket, *, holds: bool) -> None:

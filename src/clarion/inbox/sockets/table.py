@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Protocol
 
+from clarion.background import BackgroundService, ServiceName
 from clarion.clock import Clock
 from clarion.http.server.addresses import AddressCounts
 from clarion.http.server.upgrades import UpgradeRefusal
@@ -128,15 +129,19 @@ class SocketTable:
 
     # Background work
 
-    async def sweep(self) -> None:
-        """Ping clients and end dead connections, once per second, until cancelled; then close all sockets."""
-        try:
-            while True:
-                await asyncio.sleep(_SWEEP_SECONDS)
-                self.advance(_SWEEP_SECONDS)
-                self.check_sessions()
-        finally:
-            await self.close_all()
+    def make_service(self) -> BackgroundService:
+        return BackgroundService(
+            name=ServiceName.SOCKET_SWEEP,
+            run_once=self._sweep,
+            interval=_SWEEP_SECONDS,
+            is_due_at_start=False,
+            finish=self.close_all,
+        )
+
+    async def _sweep(self) -> None:
+        """Ping clients, end dead connections, and check sessions, once per second."""
+        self.advance(_SWEEP_SECONDS)
+        self.check_sessions()
 
     def advance(self, seconds: int) -> None:
         """Count the time, and look after the sockets whose deadline has passed."""

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from clarion.audit.model import SERVICE, Action, Author
 from clarion.audit.recording import record_event
+from clarion.background import BackgroundService, ServiceName
 from clarion.clock import MINUTE, Clock, Millis, iso_text
 from clarion.db.port import Connection, Database
 from clarion.environments.store import find_organization
@@ -85,6 +86,7 @@ class TeamMail:
         self._gateway = ProviderGateway(EVERYWHERE, clock=clock)
         self._waiting: deque[Invitation | ResetRequest] = deque()
         self._has_work = asyncio.Event()
+        self._sending: asyncio.Task[None] | None = None
 
     @property
     def is_configured(self) -> bool:
@@ -99,18 +101,24 @@ class TeamMail:
         self._waiting.append(one)
         self._has_work.set()
 
-    async def run(self) -> None:
-        """Send what is posted, until cancelled; what waits then is still sent."""
+    def make_service(self) -> BackgroundService:
+        return BackgroundService(
+            name=ServiceName.TEAM_MAIL, run_once=self._send_posted, wake_up=self._has_work, finish=self._end
+        )
+
+    async def _send_posted(self) -> None:
+        # A mail that is under way when the process ends is not begun again: its link may be stored already.
+        self._sending = asyncio.create_task(self.send_waiting())
+        await asyncio.shield(self._sending)
+
+    async def _end(self) -> None:
+        """Send what still waits, and close the connections to the server."""
         async with self._gateway:
-            try:
-                while True:
-                    await self._has_work.wait()
-                    self._has_work.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._settings.shutdown_grace_seconds):
+                    if self._sending is not None:
+                        await self._sending
                     await self.send_waiting()
-            finally:
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(self._settings.shutdown_grace_seconds):
-                        await self.send_waiting()
 
     async def send_waiting(self) -> None:
         """Send everything that was posted."""

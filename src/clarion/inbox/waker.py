@@ -1,15 +1,12 @@
 """Ends snoozes at their moment. It sleeps until the next one, so that an idle process asks the store very rarely."""
 
 import asyncio
-import logging
-from contextlib import suppress
 
+from clarion.background import BackgroundService, ServiceName
 from clarion.bus import Bus
 from clarion.clock import SECOND, Clock, Millis
 from clarion.db.port import Database
-from clarion.engine.arrivals import Arrival, publish_arrivals
-from clarion.engine.loop import PAUSE_SECONDS
-from clarion.errors import StoreUnavailable
+from clarion.inbox.announcing import Arrival, publish_arrivals
 from clarion.inbox.waking import find_next_wake, wake_due_messages
 
 IDLE_SECONDS = 5.0
@@ -19,8 +16,6 @@ _WOKEN_TOGETHER = 100
 _SETTLE_SECONDS = 1.0
 """Signals announce any work, and under load they never end: they cause one look in this time."""
 _LOCKED_SECONDS = 0.1
-
-log = logging.getLogger(__name__)
 
 
 class Waker:
@@ -38,24 +33,17 @@ class Waker:
         """There may be a new snooze."""
         self._hint.set()
 
-    async def run(self) -> None:
-        """Work until cancelled."""
-        while True:
-            try:
-                has_worked = await self.work()
-            except StoreUnavailable as error:
-                log.warning("Snoozes postponed", extra={"error": str(error)})
-                await asyncio.sleep(PAUSE_SECONDS)
-            except Exception:
-                log.exception("Snoozes failed")
-                await asyncio.sleep(PAUSE_SECONDS)
-            else:
-                if not has_worked:
-                    await self._sleep()
+    def make_service(self) -> BackgroundService:
+        return BackgroundService(
+            name=ServiceName.SNOOZES,
+            run_once=self.work,
+            interval=self._choose_pause,
+            wake_up=self._hint,
+            settle_seconds=_SETTLE_SECONDS,
+        )
 
     async def work(self) -> bool:
         """End the snoozes that are due at this moment, up to a limit; returns whether there were any."""
-        self._hint.clear()
         now = self._clock.now()
         self.next_at = await self._database.read(find_next_wake)
         if self.next_at is None or self.next_at > now:
@@ -64,14 +52,9 @@ class Waker:
         publish_arrivals(self._bus, [Arrival(one.environment_id, one.subscriber_id, one.id) for one in woken])
         return bool(woken)
 
-    async def _sleep(self) -> None:
-        seconds = IDLE_SECONDS
-        if self.next_at is not None:
-            until_next = (self.next_at - self._clock.now()) / SECOND
-            # What is due but was not brought back is locked for a moment.
-            seconds = min(seconds, until_next if until_next > 0 else _LOCKED_SECONDS)
-        settling = min(seconds, _SETTLE_SECONDS)
-        await asyncio.sleep(settling)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds - settling):
-                await self._hint.wait()
+    def _choose_pause(self) -> float:
+        if self.next_at is None:
+            return IDLE_SECONDS
+        until_next = (self.next_at - self._clock.now()) / SECOND
+        # What is due but was not brought back is locked for a moment.
+        return min(IDLE_SECONDS, until_next if until_next > 0 else _LOCKED_SECONDS)

@@ -7,19 +7,49 @@ from typing import Any
 import pytest
 
 from clarion.app import Application
+from clarion.background import Supervisor
 from clarion.bus import Bus, InboxChange
 from clarion.clock import HOUR, ManualClock, Millis, SystemClock, iso_text
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
-from clarion.engine.waker import Waker
+from clarion.engine.worker import Engine
 from clarion.ids import EnvironmentId
+from clarion.inbox.waker import Waker
 from clarion.inbox.waking import FIND_NEXT_WAKE
+from clarion.providers.sending.gateway import ProviderGateway
+from clarion.vault import Vault
 from clarion.vocabulary import Severity
+from tests.engine.conftest import logged_errors
 from tests.engine.support import World, in_app
 from tests.plans import explain
 from tests.records import NOW, MadeMessage, make_message, make_subscriber
+from tests.support import Api
+
+__all__ = ["logged_errors"]
 
 LATER = Millis(NOW + HOUR)
+
+
+class SnoozingWorld(World):
+    """A world in which snoozes end."""
+
+    waker: Waker
+
+    async def work(self, *, after: int = 0) -> None:
+        self.clock.move(after)
+        while await self.waker.work():
+            pass
+        await super().work()
+
+
+@pytest.fixture
+def world(
+    api: Api, application: Application, database: Database, vault: Vault, gateway: ProviderGateway, clock: ManualClock
+) -> World:
+    bus = application.services.bus
+    made = SnoozingWorld(api, Engine(database, clock=clock, vault=vault, bus=bus, gateway=gateway), clock)
+    made.waker = Waker(database, clock=clock, bus=bus)
+    return made
 
 
 class Listener:
@@ -173,7 +203,7 @@ async def test_a_waker_looks_once_however_much_work_is_announced_and_wakes_at_th
         database, world.api.environment, snoozed_until=Millis(clock.now() + 300), now=clock.now()
     )
     waker = Waker(counting, clock=clock, bus=application.services.bus)
-    task = asyncio.create_task(waker.run())
+    task = asyncio.create_task(Supervisor().run([waker.make_service()]))
     while not listener.arrived:
         waker.wake()
         await asyncio.sleep(0.001)
