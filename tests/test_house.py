@@ -66,6 +66,9 @@ RELEASED_MIGRATIONS = {
     "0023_first_schema.sql": "a42d1d5c28987176d7df65b43c9bc2488b4ca0002940daf9db31456d42d0af1d",
 }
 
+# Both names are part of the API: what an audit entry says was done, and a button of a message.
+SHARED_NAMES = {"Action"}
+
 
 def modules() -> Iterator[ModuleType]:
     for found in pkgutil.walk_packages(clarion.__path__, "clarion."):
@@ -116,6 +119,16 @@ def test_rows_to_change_are_chosen_and_locked_once() -> None:
     repeated = [name for name, query in list_queries() if REPEATED_CHOICE.search(query.postgres)]
 
     assert repeated == [], "choose the rows in WITH … AS MATERIALIZED"
+
+
+def test_one_class_name_stands_for_one_thing() -> None:
+    places: dict[str, list[str]] = {}
+    for path in SOURCES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+
+    assert {name: found for name, found in places.items() if len(found) > 1 and name not in SHARED_NAMES} == {}
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:

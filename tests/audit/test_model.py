@@ -1,12 +1,21 @@
 """What an entry of the audit log says of a change."""
 
-from clarion.audit.model import MAX_SIDE_BYTES, MAX_TEXT, Action, Change, Target, TargetType, compare, show_side
+from clarion.audit.model import (
+    MAX_SIDE_BYTES,
+    MAX_TEXT,
+    Action,
+    AuditTarget,
+    Change,
+    TargetType,
+    compare,
+    show_side,
+)
 from clarion.jsontext import encode_json
 from clarion.secret import Secret
 
 
 def make_change(before: dict[str, object] | None, after: dict[str, object] | None) -> Change:
-    target = Target(type=TargetType.WORKFLOW, id="1")
+    target = AuditTarget(type=TargetType.WORKFLOW, id="1")
     return Change(action=Action.WORKFLOW_UPDATE, target=target, before=before, after=after)
 
 

@@ -22,7 +22,7 @@ from clarion.ids import IntegrationId, new_id
 from clarion.integrations import store as integrations
 from clarion.integrations.model import Integration
 from clarion.monitoring.doctor.checkup import check_installation
-from clarion.monitoring.doctor.model import Finding, Status
+from clarion.monitoring.doctor.model import CheckStatus, Finding
 from clarion.monitoring.doctor.network import check_mail, check_network
 from clarion.providers.transport.egress import EgressGuard
 from clarion.secret import Secret
@@ -42,8 +42,8 @@ async def examine(settings: Settings, **environ: str) -> dict[str, list[Finding]
     """The findings that are not well, by check."""
     found: dict[str, list[Finding]] = {}
     for one in await check_installation(settings, environ):
-        assert (one.remedy is None) == (one.status is Status.OK)
-        if one.status is not Status.OK and one.check != "disk":
+        assert (one.remedy is None) == (one.status is CheckStatus.OK)
+        if one.status is not CheckStatus.OK and one.check != "disk":
             found.setdefault(one.check, []).append(one)
     return found
 
@@ -169,7 +169,7 @@ async def test_hosts_of_providers_are_reached_without_sending_anything(tmp_path:
 
     (finding,) = found
     assert (finding.status, finding.summary.partition(" does not answer")[0]) == (
-        Status.PROBLEM,
+        CheckStatus.PROBLEM,
         f"127.0.0.1:{closed}, which nodemailer uses,",
     )
     assert b"".join(received) == b""
@@ -223,13 +223,13 @@ async def test_stuck_work_orphans_and_wrong_clocks_are_found(fresh_postgres_url:
         "In Development, 3 rows of jobs belong to notifications that do not exist."
     ]
     assert [(one.status, one.summary) for one in found["clocks"]] == [
-        (Status.PROBLEM, "The clock of process 7 on left is 90 s behind the database's.")
+        (CheckStatus.PROBLEM, "The clock of process 7 on left is 90 s behind the database's.")
     ]
     assert found["versions"][0].summary == "Processes of different versions are alive: 0.1.0, 0.2.0."
 
 
-@pytest.mark.parametrize(("files", "status"), [(100_000, Status.OK), (256, Status.WARNING)])
-def test_a_low_limit_of_open_files_is_a_warning(files: int, status: Status) -> None:
+@pytest.mark.parametrize(("files", "status"), [(100_000, CheckStatus.OK), (256, CheckStatus.WARNING)])
+def test_a_low_limit_of_open_files_is_a_warning(files: int, status: CheckStatus) -> None:
     assert check_open_files(Settings(), files=files).status is status
 
 
@@ -243,7 +243,7 @@ async def test_the_server_for_mails_to_members_is_logged_in_to(tmp_path: Path) -
 
         right, wrong = await check(PASSWORD), await check("canary")
 
-    assert (right.status, wrong.status) == (Status.OK, Status.PROBLEM)
+    assert (right.status, wrong.status) == (CheckStatus.OK, CheckStatus.PROBLEM)
     assert server.envelopes == []
     assert "canary" not in str(wrong)
     assert await check_mail(Settings(data_dir=tmp_path)) == []

@@ -6,7 +6,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from clarion.db.postgres.arrays import BUILT_IN_ARRAYS, Connection
+from clarion.db.postgres.arrays import BUILT_IN_ARRAYS, ArrayConnection
 from clarion.db.postgres.database import PostgresDatabase
 from clarion.db.query import sql
 
@@ -15,7 +15,7 @@ QUERIES_OF_ASYNCPG = "SELECT count(*) FROM pg_prepared_statements WHERE starts_w
 
 @pytest.fixture
 async def connection(postgres_url: str) -> AsyncIterator[Any]:
-    opened = await asyncpg.connect(postgres_url, connection_class=Connection)
+    opened = await asyncpg.connect(postgres_url, connection_class=ArrayConnection)
     yield opened
     await opened.close()
 

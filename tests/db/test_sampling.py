@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from clarion.clock import DAY, HOUR, MINUTE, Millis
-from clarion.db.sampling import Counted, TimeRange, count_ranges
+from clarion.db.sampling import Counted, SampledRange, count_ranges
 
 START = Millis(1_767_225_600_000)
 MONTH = 30 * DAY
@@ -21,7 +21,7 @@ class Table:
         self.moments = sorted(moments)
         self.probes = 0
 
-    async def probe(self, wanted: TimeRange) -> Counted:
+    async def probe(self, wanted: SampledRange) -> Counted:
         self.probes += 1
         first, last = bisect_left(self.moments, wanted.first), bisect_right(self.moments, wanted.last)
         if last - first <= LIMIT:
@@ -30,7 +30,7 @@ class Table:
         return Counted(range=wanted, count=LIMIT, reached=times)
 
     async def count(self) -> list[Counted]:
-        whole = TimeRange(key="rows", first=START, last=Millis(START + MONTH - 1))
+        whole = SampledRange(key="rows", first=START, last=Millis(START + MONTH - 1))
         return await count_ranges(self.probe, [whole], max_probes=PROBES)
 
 
@@ -85,7 +85,7 @@ async def test_more_rows_in_a_millisecond_than_a_probe_counts_end_the_search() -
     table = Table([START + 5] * 5_000)
 
     parts = await count_ranges(
-        table.probe, [TimeRange(key="rows", first=START, last=Millis(START + 63))], max_probes=PROBES
+        table.probe, [SampledRange(key="rows", first=START, last=Millis(START + 63))], max_probes=PROBES
     )
 
     assert sum(one.estimate for one in parts) == LIMIT + 1
@@ -94,7 +94,9 @@ async def test_more_rows_in_a_millisecond_than_a_probe_counts_end_the_search() -
 
 async def test_every_range_is_probed_even_if_there_are_more_than_probes() -> None:
     table = Table(spread_evenly(10_000))
-    ranges = [TimeRange(key=day, first=Millis(START + day * DAY), last=Millis(START + day * DAY)) for day in range(30)]
+    ranges = [
+        SampledRange(key=day, first=Millis(START + day * DAY), last=Millis(START + day * DAY)) for day in range(30)
+    ]
 
     parts = await count_ranges(table.probe, ranges, max_probes=10)
 

@@ -15,7 +15,7 @@ from clarion.explain.model import Explanation, Outcome, Verdict
 from clarion.explain.run import explain_run
 from clarion.ids import NotificationId
 from clarion.monitoring.doctor.invariants import find_broken
-from clarion.monitoring.doctor.model import Status
+from clarion.monitoring.doctor.model import CheckStatus
 from clarion.monitoring.doctor.orphans import check_orphans
 from clarion.monitoring.doctor.queues import check_queues
 from clarion.runs.status import STATUSES, settle_run_statuses
@@ -88,7 +88,7 @@ async def test_nothing_is_due_in_the_past_and_the_doctor_finds_nothing(filled: F
             *await check_queues(db, environments, now=UNTIL, worker_count=1),
             *await check_orphans(db, environments, full=True),
         ]
-        assert {one.status for one in findings} == {Status.OK}
+        assert {one.status for one in findings} == {CheckStatus.OK}
         assert set(await find_broken(db)) == MAY_WAIT
 
     await filled.database.read(look)

@@ -12,7 +12,7 @@ from clarion.engine.unit import run_unit
 from clarion.ids import EnvironmentId, SubscriberKey
 from clarion.jobs.lanes import LaneSet, lane_of
 from clarion.triggers.actions import Accepted, TriggerRequest, accept_triggers
-from clarion.triggers.model import Person, Trigger
+from clarion.triggers.model import AddressedPerson, Trigger
 from clarion.triggers.store import LIST_PARTS_BESIDE, mark_triggers_done
 from tests.engine.support import Interrupted, World, in_app
 
@@ -23,7 +23,7 @@ async def accept(
     request = TriggerRequest(
         environment_id=environment_id,
         name="welcome",
-        wanted=[Person(key=SubscriberKey(one)) for one in people],
+        wanted=[AddressedPerson(key=SubscriberKey(one)) for one in people],
         payload={"name": text},
         overrides=None,
         transaction=None,

@@ -7,7 +7,7 @@ import pytest
 from clarion.app import Application
 from clarion.clock import HOUR, SECOND, Millis
 from clarion.db.port import Database, Dialect, Work
-from clarion.engine.busy import Busy
+from clarion.engine.busy import BusyEnvironment
 from clarion.engine.unit import MAX_RUNS
 from clarion.engine.worker import Engine, UnitSizes
 from clarion.ids import EnvironmentId
@@ -160,8 +160,8 @@ class Counting:
         return await self._database.transaction(work)
 
 
-def busy(*ids: EnvironmentId) -> list[Busy]:
-    return [Busy(environment_id=one, is_own=True, has_canceling=False) for one in ids]
+def busy(*ids: EnvironmentId) -> list[BusyEnvironment]:
+    return [BusyEnvironment(environment_id=one, is_own=True, has_canceling=False) for one in ids]
 
 
 def sizes_of(dialect: Dialect, *, milliseconds: float, runs: int = 100) -> UnitSizes:

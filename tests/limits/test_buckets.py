@@ -5,7 +5,7 @@ import pytest
 from clarion.clock import SECOND, Millis
 from clarion.db.port import Database
 from clarion.ids import EnvironmentId
-from clarion.limits.buckets import Bucket, Request, take_stored_tokens, take_tokens
+from clarion.limits.buckets import Bucket, CountedRequest, take_stored_tokens, take_tokens
 from clarion.limits.headers import LimitTexts
 from clarion.settings.rate_limits import LimitCategory, RateLimit
 from tests.support import Site
@@ -18,8 +18,8 @@ def at(seconds: float) -> Millis:
     return Millis(START + int(seconds * SECOND))
 
 
-def make_requests(environment_id: EnvironmentId, bucket: Bucket) -> list[Request]:
-    return [Request(environment_id, [bucket], cost=1, held=0) for _ in range(100)]
+def make_requests(environment_id: EnvironmentId, bucket: Bucket) -> list[CountedRequest]:
+    return [CountedRequest(environment_id, [bucket], cost=1, held=0) for _ in range(100)]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from clarion.clock import HOUR, ManualClock
 from clarion.members.addresses import read_address
 from clarion.members.oidc.discovery import FAILURE_CACHED_FOR, KEYS_FETCHED_EVERY
-from clarion.members.oidc.flow import Attempt, Identity, OidcClient, OidcProvider, ProviderRedirect
+from clarion.members.oidc.flow import Identity, OidcClient, OidcProvider, ProviderRedirect, SignInAttempt
 from clarion.members.oidc.problem import OidcProblem, OidcRefusal
 from clarion.secret import Secret
 from clarion.vault import Vault
@@ -107,7 +107,7 @@ def client(provider: Provider, vault: Vault, clock: ManualClock) -> OidcClient:
 
 
 async def finish(
-    client: OidcClient, provider: Provider, attempt: Attempt, *, issuer: str = "", **claims: Any
+    client: OidcClient, provider: Provider, attempt: SignInAttempt, *, issuer: str = "", **claims: Any
 ) -> Identity:
     asked = {name: values[0] for name, values in parse_qs(urlsplit(attempt.url).query).items()}
     given = {"sub": "ada", "nonce": asked["nonce"], **claims}

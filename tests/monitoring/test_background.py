@@ -17,7 +17,7 @@ from clarion.db.port import Database, Dialect
 from clarion.http.server.connections import ConnectionLimits, ConnectionTable
 from clarion.monitoring.health import FAILING
 from clarion.monitoring.heartbeat import list_processes
-from clarion.monitoring.status import Status
+from clarion.monitoring.status import InstallationStatus
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.secret import Secret
 from clarion.settings.model import Settings
@@ -138,7 +138,7 @@ async def test_a_service_that_keeps_failing_is_told_and_only_a_worker_without_it
             report = process.report
             await asyncio.sleep(0.01)
         shown = render(
-            Status(
+            InstallationStatus(
                 database=database.dialect, schema="1", needed_schema="1", size_bytes=0, read_at=process.now,
                 processes=[process],
             )

@@ -10,7 +10,7 @@ from clarion.db.port import Connection, Database
 from clarion.db.query import Insert, Query, sql
 from clarion.ids import new_id
 from clarion.monitoring import backlog
-from clarion.monitoring.backlog import MAX_COUNTED, Queue, Waiting, count_sends_under_way, read_backlog
+from clarion.monitoring.backlog import MAX_COUNTED, Queue, QueueBacklog, count_sends_under_way, read_backlog
 from clarion.monitoring.store_state import DEAD_LETTERS, OPEN_WINDOWS
 from tests.engine.providers import ADA, EMAIL, account
 from tests.engine.support import in_app, step
@@ -28,7 +28,7 @@ SET_STATUS = sql("""
 """)
 
 
-async def read(world: WatchedWorld, database: Database) -> dict[Queue, Waiting]:
+async def read(world: WatchedWorld, database: Database) -> dict[Queue, QueueBacklog]:
     return await database.scan(lambda db: read_backlog(db, world.clock.now()))
 
 
@@ -43,9 +43,9 @@ async def test_a_trigger_waits_for_a_lane_since_it_was_accepted(world: WatchedWo
     await world.work()
     done = (await read(world, database))[Queue.LANE]
 
-    assert waiting == Waiting(count=2, since=accepted_at)
+    assert waiting == QueueBacklog(count=2, since=accepted_at)
     assert waiting.seconds(world.clock.now()) == 5
-    assert done == Waiting()
+    assert done == QueueBacklog()
 
 
 async def test_a_run_waits_from_the_end_of_its_delay_on(world: WatchedWorld, database: Database) -> None:
@@ -58,8 +58,8 @@ async def test_a_run_waits_from_the_end_of_its_delay_on(world: WatchedWorld, dat
     due = (await read(world, database))[Queue.LANE]
     await world.work()
 
-    assert delayed == Waiting()
-    assert due == Waiting(count=1, since=Millis(world.clock.now() - MINUTE))
+    assert delayed == QueueBacklog()
+    assert due == QueueBacklog(count=1, since=Millis(world.clock.now() - MINUTE))
 
 
 async def test_sends_wait_until_they_are_claimed_and_again_when_a_retry_is_due(
@@ -79,7 +79,7 @@ async def test_sends_wait_until_they_are_claimed_and_again_when_a_retry_is_due(
         await world.work()
 
     assert queued.count == 1
-    assert put_off == Waiting()
+    assert put_off == QueueBacklog()
     assert due.count == 1
     assert due.since is not None
     assert due.since < world.clock.now()
@@ -127,7 +127,7 @@ async def test_counting_stops_at_the_limit_and_the_oldest_is_found_all_the_same(
 
     waiting = (await read(world, database))[Queue.LANE]
 
-    assert waiting == Waiting(count=MAX_COUNTED, since=Millis(now - HOUR))
+    assert waiting == QueueBacklog(count=MAX_COUNTED, since=Millis(now - HOUR))
     assert waiting.is_capped
 
 

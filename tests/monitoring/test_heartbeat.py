@@ -8,7 +8,7 @@ from clarion.app import Application
 from clarion.clock import MINUTE, SECOND, ManualClock
 from clarion.db.port import Database
 from clarion.db.query import sql
-from clarion.monitoring.heartbeat import FORGET_AFTER, Heartbeat, ProcessRow, Report, list_processes
+from clarion.monitoring.heartbeat import FORGET_AFTER, Heartbeat, ProcessReport, ProcessRow, list_processes
 from clarion.monitoring.metrics.measures import Measures, MessageOutcome
 
 AGE = sql("UPDATE processes SET seen_at = seen_at - :age WHERE kind = :kind")
@@ -69,7 +69,7 @@ async def test_a_process_that_misses_its_beats_is_gone_and_forgotten_later(
 async def test_a_report_has_the_counts_of_the_last_minute(database: Database, clock: ManualClock) -> None:
     measures = Measures()
     heartbeat = Heartbeat(database, clock, measures, machine=clock, is_ready=is_ready)
-    reports: list[Report] = []
+    reports: list[ProcessReport] = []
     for _ in range(30):
         measures.accepted_triggers += 3
         measures.messages["email", MessageOutcome.SENT] += 2

@@ -20,7 +20,7 @@ from clarion.db.sqlite.database import connect
 from clarion.errors import SettingsError, StoreUnavailable
 from clarion.monitoring.answers import Answers
 from clarion.monitoring.port import MonitoringPort
-from clarion.monitoring.status import Status, read_status
+from clarion.monitoring.status import InstallationStatus, read_status
 from clarion.secret import Secret
 from clarion.settings.model import Settings
 from tests.cli.support import run_here
@@ -47,13 +47,15 @@ def settings_of(store: list[str]) -> Settings:
     return Settings.load({}, data_dir=options["--data-dir"], database_url=options.get("--database-url"))
 
 
-def render(status: Status) -> str:
+def render(status: InstallationStatus) -> str:
     console = Console(width=200, file=io.StringIO(), record=True)
     console.print(render_status(status))
     return console.export_text()
 
 
-async def wait_until(read: Callable[[], Coroutine[Any, Any, Status]], is_done: Callable[[Status], bool]) -> Status:
+async def wait_until(
+    read: Callable[[], Coroutine[Any, Any, InstallationStatus]], is_done: Callable[[InstallationStatus], bool]
+) -> InstallationStatus:
     async with asyncio.timeout(60):
         while not is_done(status := await read()):  # noqa: ASYNC110 - another process does it
             await asyncio.sleep(0.1)

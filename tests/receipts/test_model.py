@@ -12,8 +12,8 @@ from clarion.integrations.model import Integration
 from clarion.providers.definition.receipts import Receipt, ReceiptKind
 from clarion.receipts.model import (
     MAX_DELIVERIES,
+    DeliveryReport,
     MessageState,
-    Report,
     ReportedMessage,
     apply_report,
     find_dead_token,
@@ -51,7 +51,7 @@ def make_receipt(kind: str = "delivered", **fields: Any) -> Receipt:
     return Receipt(kind=ReceiptKind(kind), **fields)
 
 
-def make_report(kind: str = "delivered", *, after: int = 0, **fields: Any) -> Report:
+def make_report(kind: str = "delivered", *, after: int = 0, **fields: Any) -> DeliveryReport:
     fields = {"event_id": str(next(_numbers)), "at": Millis(NOW + after)} | fields
     return read_report(make_receipt(kind, **fields), INTEGRATION, lambda raw: raw, Millis(NOW + DAY))
 
@@ -69,7 +69,7 @@ def make_reported_message(channel: Channel = Channel.EMAIL, **fields: Any) -> Re
     return ReportedMessage(channel=channel, **base | fields)
 
 
-def apply_reports(state: MessageState, *reports: Report) -> MessageState:
+def apply_reports(state: MessageState, *reports: DeliveryReport) -> MessageState:
     for report in reports:
         state = apply_report(state, report)
     return state
@@ -84,14 +84,16 @@ reports = st.builds(
 
 
 @given(st.lists(reports, max_size=8).flatmap(lambda made: st.tuples(st.just(made), st.permutations(made))))
-def test_the_same_reports_make_the_same_of_a_message_in_any_order(orders: tuple[list[Report], list[Report]]) -> None:
+def test_the_same_reports_make_the_same_of_a_message_in_any_order(
+    orders: tuple[list[DeliveryReport], list[DeliveryReport]],
+) -> None:
     given_order, another = orders
     for before in (SENT, REFUSED):
         assert apply_reports(before, *given_order) == apply_reports(before, *another)
 
 
 @given(st.lists(reports, max_size=8))
-def test_only_failures_make_an_error_and_only_errors_have_a_text(made: list[Report]) -> None:
+def test_only_failures_make_an_error_and_only_errors_have_a_text(made: list[DeliveryReport]) -> None:
     state = apply_reports(SENT, *made)
 
     failed = any(one.kind in (ReceiptKind.BOUNCED, ReceiptKind.FAILED) for one in made)

@@ -12,7 +12,7 @@ from clarion.http.idempotency import Response, insert_responses, make_key
 from clarion.ids import IntegrationId, new_id
 from clarion.integrations.counts import CallCount, add_counts
 from clarion.retention.progress import list_due
-from clarion.retention.scope import Page
+from clarion.retention.scope import WalkPage
 from clarion.retention.tasks import choose_page, list_all_tasks, list_scopes
 from clarion.settings.model import Settings
 from clarion.vault import Vault
@@ -187,7 +187,7 @@ async def test_what_would_be_deleted_is_counted_page_by_page(world: World, datab
     scopes = await database.scan(lambda db: list_scopes(db, Settings(), world.clock.now()))
     tasks = list_all_tasks(scopes, world.clock.now())
     (runs,) = [one for one in tasks if (one.walk.name, one.scope.environment_id) == ("runs", world.api.environment.id)]
-    page: Page = await database.scan(lambda db: choose_page(db, runs))
+    page: WalkPage = await database.scan(lambda db: choose_page(db, runs))
 
     assert (len(page.rows), page.is_last) == (3, True)
     assert (await count_rows(database, world.api.environment.id, "notifications")) == {"notifications": 3}

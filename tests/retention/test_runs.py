@@ -10,7 +10,7 @@ from clarion.db.query import sql
 from clarion.ids import find_id, id_text
 from clarion.retention import runs
 from clarion.retention.periods import days_of
-from clarion.retention.scope import FIRST, Scope
+from clarion.retention.scope import FIRST, WalkScope
 from clarion.settings.model import Settings
 from tests.engine.support import World, in_app, step
 from tests.records import (
@@ -249,7 +249,7 @@ async def test_a_dead_letter_that_is_redriven_after_it_was_chosen_for_deletion_s
     world.clock.move(45 * DAY)
     environment = world.api.environment
     days = days_of(environment.options, Settings())
-    scope = Scope(environment_id=environment.id, now=world.clock.now(), days=days, by_environment={})
+    scope = WalkScope(environment_id=environment.id, now=world.clock.now(), days=days, by_environment={})
 
     page = await database.read(lambda db: runs.choose(db, scope, FIRST, 100))
     answer = await world.api.post("/v1/dead-letters/redrive", json={"ids": [id_text(redriven.id)]})

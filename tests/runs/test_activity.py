@@ -7,7 +7,7 @@ import pytest
 from clarion.clock import DAY, HOUR, SECOND, ManualClock, Millis
 from clarion.db.port import Database, Dialect
 from clarion.runs.activity.store import COUNT_RUNS, FIND_LAST_RUN, FIND_RUN_BEHIND, LIST_RUNS
-from clarion.runs.activity.summary import Effort, count_activity
+from clarion.runs.activity.summary import CountingEffort, count_activity
 from clarion.vocabulary import Channel, JobStatus, StepType
 from tests.plans import explain
 from tests.records import (
@@ -143,7 +143,7 @@ async def test_too_many_workflows_are_refused(api: Api) -> None:
 
 async def test_of_many_runs_some_are_looked_at_and_the_counts_are_estimated(api: Api, database: Database) -> None:
     workflow = await make_runs(database, api, count=60)
-    effort = Effort(rows_per_probe=10, max_probes=12, max_runs=24, max_messages=10)
+    effort = CountingEffort(rows_per_probe=10, max_probes=12, max_runs=24, max_messages=10)
     time = NOW, Millis(NOW + HOUR)
 
     found = await database.scan(lambda db: count_activity(db, api.environment.id, [workflow.id], time, effort))

@@ -11,7 +11,7 @@ from clarion.db.query import sql
 from clarion.engine.worker import Engine
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.runs.filters import read_filter
-from clarion.runs.walk import Window, find_runs
+from clarion.runs.walk import RunWindow, find_runs
 from clarion.runs.wire import RunFilterQuery
 from clarion.vault import Vault
 from tests.engine.providers import ADA, EMAIL, account
@@ -134,11 +134,11 @@ async def test_a_walk_that_finds_little_says_how_far_it_looked_and_goes_on_from_
     async def walk(db: Any) -> tuple[int, list[str]]:
         query = RunFilterQuery(topic_key="none")
         wanted = await read_filter(db, world.api.environment.id, query, names)
-        found = await find_runs(db, wanted, Window(), limit=10, max_examined=7)
+        found = await find_runs(db, wanted, RunWindow(), limit=10, max_examined=7)
         looks, ids = 1, list(found.ids)
         while found.next is not None:
             assert found.searched == found.next
-            found = await find_runs(db, wanted, Window(below=found.next), limit=10, max_examined=7)
+            found = await find_runs(db, wanted, RunWindow(below=found.next), limit=10, max_examined=7)
             looks, ids = looks + 1, [*ids, *found.ids]
         return looks, [one.hex() for one in ids]
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clarion.clock import MINUTE, SECOND, Millis
-from clarion.sending.quota import FULL, Bucket, pause, take, wait_of
+from clarion.sending.quota import FULL, QuotaBucket, pause, take, wait_of
 
 NOW = Millis(1_767_225_600_000)
 
@@ -57,7 +57,7 @@ def test_no_second_sees_more_than_twice_the_limit_however_they_come(rate: float,
 
 @given(st.floats(min_value=0.001, max_value=1_000_000), st.integers(min_value=-(10**9), max_value=10**9))
 def test_a_wait_is_never_negative_whatever_the_clocks_of_workers_say(rate: float, skew: int) -> None:
-    bucket = Bucket(allowance=0.5, refilled_at=Millis(NOW + skew))
+    bucket = QuotaBucket(allowance=0.5, refilled_at=Millis(NOW + skew))
 
     assert wait_of(bucket, rate, NOW) >= 0
     assert wait_of(take(bucket, rate, NOW), rate, NOW) >= wait_of(bucket, rate, NOW)

@@ -12,10 +12,10 @@ from clarion.providers.definition.result import FailureKind, SendFailure, mark_a
 from clarion.sending.circuit import Circuit
 from clarion.sending.dead_letters.model import POSSIBLY_DELIVERED
 from clarion.sending.deliver import _passes_on, _report_health
-from clarion.sending.health import Health
+from clarion.sending.health import IntegrationHealth
 from clarion.sending.model import ClaimedSend, NotSent, OutgoingMessage, PassedOver, Route, SendOutcome
 from clarion.sending.planning import MAX_WAIT, HealthSnapshot, plan_send
-from clarion.sending.quota import Bucket
+from clarion.sending.quota import QuotaBucket
 from clarion.sending.settling import settle
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
 from tests.sending.test_choosing import make_integration
@@ -182,15 +182,17 @@ def test_what_an_attempt_did_not_come_to_is_due_at_once_and_what_waits_at_its_ow
 
 
 A, B = make_integration("a", primary=True, priority=2), make_integration("b", priority=1)
-OPEN = Health(circuit=Circuit(failures=5, open_until=Millis(NOW + 1)))
-DUE = Health(circuit=Circuit(failures=5, open_until=NOW))
+OPEN = IntegrationHealth(circuit=Circuit(failures=5, open_until=Millis(NOW + 1)))
+DUE = IntegrationHealth(circuit=Circuit(failures=5, open_until=NOW))
 
 
-def paused(milliseconds: int) -> Health:
-    return Health(bucket=Bucket(allowance=0.0, refilled_at=Millis(NOW + milliseconds)))
+def paused(milliseconds: int) -> IntegrationHealth:
+    return IntegrationHealth(bucket=QuotaBucket(allowance=0.0, refilled_at=Millis(NOW + milliseconds)))
 
 
-def plan(*health: Health | None, integrations: tuple[Integration, ...] = (A, B), **fields: Any) -> tuple[Route, int]:
+def plan(
+    *health: IntegrationHealth | None, integrations: tuple[Integration, ...] = (A, B), **fields: Any
+) -> tuple[Route, int]:
     """The route of a message and its wait, where this is known of the first and the second integration."""
     send = make_send()
     send.integrations, send.messages = integrations, [make_message(**fields)]
@@ -204,7 +206,7 @@ def names(route: Route) -> list[str]:
 
 
 def test_the_first_in_order_is_tried_first_while_nothing_is_known_against_it() -> None:
-    for health in ((), (None, OPEN), (Health(),)):
+    for health in ((), (None, OPEN), (IntegrationHealth(),)):
         route, wait = plan(*health)
         assert (names(route), wait, route.passed_over, route.is_trial) == (["a", "b"], 0, {}, False)
 

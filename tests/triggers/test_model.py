@@ -7,10 +7,10 @@ import pytest
 from clarion.clock import Millis
 from clarion.ids import SubscriberKey
 from clarion.jobs.lanes import lane_of
-from clarion.triggers.model import Person, Recipients, TopicTarget, TriggerState, make_transaction_key
+from clarion.triggers.model import AddressedPerson, Recipients, TopicTarget, TriggerState, make_transaction_key
 
 ADA, BOB = SubscriberKey("ada"), SubscriberKey("bob")
-SAYING = Person(key=ADA, fields={"email": "ada@example.com"})
+SAYING = AddressedPerson(key=ADA, fields={"email": "ada@example.com"})
 TOPIC = TopicTarget(id="1", key="news", exclude=[ADA, BOB])
 
 
@@ -32,10 +32,10 @@ def test_recipients_are_people_topics_or_everyone(recipients: Recipients, is_for
     ("recipients", "has_fields"),
     [
         (Recipients(), False),
-        (Recipients(people=[Person(key=ADA)], actor=Person(key=BOB)), False),
-        (Recipients(people=[Person(key=ADA), Person(key=BOB)]), False),
+        (Recipients(people=[AddressedPerson(key=ADA)], actor=AddressedPerson(key=BOB)), False),
+        (Recipients(people=[AddressedPerson(key=ADA), AddressedPerson(key=BOB)]), False),
         (Recipients(people=[SAYING]), True),
-        (Recipients(people=[Person(key=BOB), SAYING]), True),
+        (Recipients(people=[AddressedPerson(key=BOB), SAYING]), True),
         (Recipients(everyone=True, actor=SAYING), True),
     ],
 )
@@ -49,19 +49,19 @@ def test_what_is_said_of_people_is_not_stored_with_the_trigger(recipients: Recip
 
 
 def test_a_person_who_is_erased_is_no_recipient_no_actor_and_not_left_out_by_name() -> None:
-    people = [Person(key=ADA), Person(key=BOB)]
-    before = Recipients(people=people, topics=[TOPIC], actor=Person(key=ADA))
+    people = [AddressedPerson(key=ADA), AddressedPerson(key=BOB)]
+    before = Recipients(people=people, topics=[TOPIC], actor=AddressedPerson(key=ADA))
 
     assert before.without(ADA) == Recipients(
-        people=[Person(key=BOB)], topics=[TopicTarget(id="1", key="news", exclude=[BOB])], erased=1
+        people=[AddressedPerson(key=BOB)], topics=[TopicTarget(id="1", key="news", exclude=[BOB])], erased=1
     )
     assert Recipients(people=people).without(ADA).without(BOB).emptied == Recipients(erased=2)
-    assert Recipients(people=people, actor=Person(key=BOB)).without(ADA).actor == Person(key=BOB)
+    assert Recipients(people=people, actor=AddressedPerson(key=BOB)).without(ADA).actor == AddressedPerson(key=BOB)
 
 
 def test_recipients_have_a_lane_where_all_are_named_and_in_the_same_one() -> None:
     same = next(key for number in range(999) if lane_of(key := SubscriberKey(f"p{number}")) == lane_of(ADA))
-    ada, bob, neighbour = (Person(key=one) for one in (ADA, BOB, same))
+    ada, bob, neighbour = (AddressedPerson(key=one) for one in (ADA, BOB, same))
 
     assert Recipients(people=[ada]).find_lane() == lane_of(ADA)
     assert Recipients(people=[ada, neighbour]).find_lane() == lane_of(ADA)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from clarion.clock import DAY, SECOND, Millis
-from clarion.webhooks.model import MAX_LOGGED, Attempt, append_to_log, read_log
+from clarion.webhooks.model import MAX_LOGGED, DeliveryAttempt, append_to_log, read_log
 from tests.providers.loopback import answering
 from tests.support import Api
 from tests.webhooks.support import Post, list_deliveries, make_endpoint, receiver
@@ -69,7 +69,7 @@ async def test_a_test_delivery_has_its_only_attempt(post: Post) -> None:
 def test_the_oldest_attempts_are_dropped() -> None:
     text = None
     for number in range(MAX_LOGGED + 5):
-        text = append_to_log(text, Attempt(error="x" * 2_000), Millis(number))
+        text = append_to_log(text, DeliveryAttempt(error="x" * 2_000), Millis(number))
 
     log = read_log(text)
     assert [one.at for one in log] == list(range(5, MAX_LOGGED + 5))

@@ -9,7 +9,7 @@ from clarion.webhooks.model import (
     MAX_ATTEMPTS,
     RETRY_DELAYS,
     ROTATION_OVERLAP,
-    Attempt,
+    DeliveryAttempt,
     EventType,
     SigningSecret,
     new_secret,
@@ -24,7 +24,7 @@ NOW = Millis(1_767_225_600_000)
 def test_a_failed_attempt_is_followed_by_one_on_schedule_or_as_late_as_the_receiver_asks(
     number: int, patience: int | None
 ) -> None:
-    due_at = next_attempt_at(number, Attempt(error="down", status=503, retry_after_seconds=patience), NOW)
+    due_at = next_attempt_at(number, DeliveryAttempt(error="down", status=503, retry_after_seconds=patience), NOW)
 
     pause = RETRY_DELAYS[number - 1]
     assert due_at is not None
@@ -32,11 +32,11 @@ def test_a_failed_attempt_is_followed_by_one_on_schedule_or_as_late_as_the_recei
 
 
 def test_the_last_attempt_is_followed_by_none() -> None:
-    assert next_attempt_at(MAX_ATTEMPTS, Attempt(error="down"), NOW) is None
+    assert next_attempt_at(MAX_ATTEMPTS, DeliveryAttempt(error="down"), NOW) is None
 
 
 def test_a_receiver_that_is_gone_is_not_tried_again() -> None:
-    assert next_attempt_at(1, Attempt(error="gone", status=410), NOW) is None
+    assert next_attempt_at(1, DeliveryAttempt(error="gone", status=410), NOW) is None
 
 
 def test_a_rotated_secret_signs_along_with_the_new_one_and_older_ones_do_not() -> None:

@@ -13,7 +13,7 @@ from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
 from clarion.vault import Vault
 from clarion.webhooks.deliveries import LEASE, claim_deliveries
-from clarion.webhooks.model import RETRY_DELAYS, Attempt
+from clarion.webhooks.model import RETRY_DELAYS, DeliveryAttempt
 from clarion.webhooks.sender import WebhookSender
 from tests.providers.loopback import answering
 from tests.sending.test_sender import Unsteady, running
@@ -36,7 +36,7 @@ async def test_results_that_cannot_be_recorded_together_are_recorded_later_or_on
     store.failures = 1
     webhooks = WebhookSender(store, clock=post.clock, vault=vault, gateway=gateway)
 
-    await webhooks._record(environment_id, {one: Attempt(status=200) for one in claimed})
+    await webhooks._record(environment_id, {one: DeliveryAttempt(status=200) for one in claimed})
 
     assert store.failures == 0
     assert [one["status"] for one in await list_deliveries(post.api, endpoint)] == ["delivered"] * 2
@@ -95,7 +95,7 @@ async def test_one_result_that_cannot_be_recorded_does_not_keep_the_others_from_
     store.failures = 2
     webhooks = WebhookSender(store, clock=post.clock, vault=vault, gateway=gateway)
 
-    await webhooks._record(environment_id, {one: Attempt(status=200) for one in claimed})
+    await webhooks._record(environment_id, {one: DeliveryAttempt(status=200) for one in claimed})
 
     assert [one["status"] for one in await list_deliveries(post.api, endpoint)].count("delivered") == 2
     await post.work(after=LEASE)

@@ -112,7 +112,7 @@ class Author(Struct, frozen=True, kw_only=True):
     request_id: str | None = None
 
 
-class Target(Struct, frozen=True, kw_only=True):
+class AuditTarget(Struct, frozen=True, kw_only=True):
     """What was changed; the id is the one that the API shows."""
 
     type: TargetType
@@ -124,7 +124,7 @@ class Change(Struct, frozen=True, kw_only=True):
     """One change; `before` is None if the target is new, `after` if it is gone, both if there is no more to say."""
 
     action: Action
-    target: Target
+    target: AuditTarget
     before: Snapshot | None = None
     after: Snapshot | None = None
 
@@ -140,7 +140,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     environment_id: EnvironmentId
     id: AuditEntryId
     action: Action
-    target: Target
+    target: AuditTarget
     author: Author
     before: dict[str, Any] | None
     after: dict[str, Any] | None

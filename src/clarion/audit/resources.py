@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from clarion.audit.model import Target, TargetType
+from clarion.audit.model import AuditTarget, TargetType
 from clarion.clock import iso_text
 from clarion.db.port import Connection
 from clarion.environments.model import ApiKey, Environment
@@ -50,10 +50,10 @@ async def list_logs(db: Connection, resource: Audited) -> list[EnvironmentId]:
     return [environment.id for environment in await list_environments(db, organization_id)]
 
 
-def target_of(resource: Audited) -> Target:
+def target_of(resource: Audited) -> AuditTarget:
     kind = _KINDS[type(resource)]
     name = None if kind.name is None else attrgetter(kind.name)(resource)
-    return Target(type=kind.type, id=kind.id(resource), name=name)
+    return AuditTarget(type=kind.type, id=kind.id(resource), name=name)
 
 
 def snapshot_of(resource: Audited, environment_id: EnvironmentId) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """SQL of the audit log."""
 
-from clarion.audit.model import Action, Actor, ActorType, Author, Entry, Target, TargetType
+from clarion.audit.model import Action, Actor, ActorType, AuditTarget, Author, Entry, TargetType
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.ids import AuditEntryId, EnvironmentId
@@ -43,7 +43,7 @@ def entry_of(row: Row) -> Entry:
         environment_id=EnvironmentId(row["environment_id"]),
         id=AuditEntryId(row["id"]),
         action=Action(row["action"]),
-        target=Target(type=TargetType(row["target_type"]), id=row["target_id"], name=row["target_name"]),
+        target=AuditTarget(type=TargetType(row["target_type"]), id=row["target_id"], name=row["target_name"]),
         author=Author(actor=actor, request_id=row["request_id"]),
         before=json_value(row["before"]),
         after=json_value(row["after"]),

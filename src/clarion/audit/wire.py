@@ -4,7 +4,7 @@ from typing import Any, Self
 
 from msgspec import UNSET, UnsetType, field
 
-from clarion.audit.model import Action, Actor, ActorType, Entry, Target, TargetType
+from clarion.audit.model import Action, Actor, ActorType, AuditTarget, Entry, TargetType
 from clarion.clock import iso_text
 from clarion.http.pages import CursorQuery
 from clarion.http.wire import DateTimeText, MomentText, Wire, given
@@ -57,7 +57,7 @@ class AuditTargetOut(Wire):
     """The name of the thing at that time."""
 
     @classmethod
-    def of(cls, target: Target) -> Self:
+    def of(cls, target: AuditTarget) -> Self:
         return cls(type=target.type, id=target.id, name=given(target.name))
 
 

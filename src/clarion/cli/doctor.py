@@ -14,11 +14,15 @@ from clarion.cli.installation import Installation, with_installation
 from clarion.cli.open_files import choose_max_connections, choose_max_sockets
 from clarion.errors import SettingsError
 from clarion.monitoring.doctor.checkup import check_installation
-from clarion.monitoring.doctor.model import Finding, Status, fine, warning, worst
+from clarion.monitoring.doctor.model import CheckStatus, Finding, fine, warning, worst
 from clarion.settings.model import Settings
 
 _FEW_FILES = 4_096
-_MARKS = {Status.OK: "[green]ok[/]", Status.WARNING: "[yellow]warning[/]", Status.PROBLEM: "[red]PROBLEM[/]"}
+_MARKS = {
+    CheckStatus.OK: "[green]ok[/]",
+    CheckStatus.WARNING: "[yellow]warning[/]",
+    CheckStatus.PROBLEM: "[red]PROBLEM[/]",
+}
 
 _console = Console()
 
@@ -49,7 +53,7 @@ def doctor(
         typer.echo(msgspec.json.encode({"status": status, "findings": findings}).decode())
     else:
         _show(findings)
-    sys.exit(status is Status.PROBLEM)
+    sys.exit(status is CheckStatus.PROBLEM)
 
 
 def check_open_files(settings: Settings, *, files: int | None = None) -> Finding:

@@ -7,7 +7,7 @@ from functools import partial
 import typer
 from rich.console import Console
 
-from clarion.audit.model import Action, Change, Target, TargetType
+from clarion.audit.model import Action, AuditTarget, Change, TargetType
 from clarion.audit.recording import record_change
 from clarion.cli.installation import Installation, command_line_author, open_current_store, with_installation
 from clarion.clock import SystemClock
@@ -77,7 +77,7 @@ async def _record_rotation(db: Connection, vault: Vault) -> None:
     now, author = SystemClock().now(), command_line_author()
     change = Change(
         action=Action.ENCRYPTION_ROTATE,
-        target=Target(type=TargetType.ENCRYPTION, id=vault.writing_key_id),
+        target=AuditTarget(type=TargetType.ENCRYPTION, id=vault.writing_key_id),
         before={"keys": old_keys},
         after={"keys": [vault.writing_key_id]},
     )

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from clarion.audit.model import Action, Change, Target, TargetType
+from clarion.audit.model import Action, AuditTarget, Change, TargetType
 from clarion.audit.recording import record_change
 from clarion.cli.environments import YesOption, print_new, record_new
 from clarion.cli.installation import (
@@ -131,7 +131,7 @@ async def _record_rename(db: Connection, before: Organization, new_name: str) ->
     """Record the new name in the audit logs of all environments of the organization."""
     change = Change(
         action=Action.ORGANIZATION_UPDATE,
-        target=Target(type=TargetType.ORGANIZATION, id=id_text(before.id), name=before.name),
+        target=AuditTarget(type=TargetType.ORGANIZATION, id=id_text(before.id), name=before.name),
         before={"name": before.name},
         after={"name": new_name},
     )

@@ -25,7 +25,7 @@ from clarion.jsontext import json_text
 from clarion.settings.model import Settings
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.personal_data.erasure import erase_history, erase_rest, has_long_history
-from clarion.subscribers.personal_data.export import MAX_ITEMS, Position, read_page
+from clarion.subscribers.personal_data.export import MAX_ITEMS, ExportPosition, read_page
 from clarion.subscribers.personal_data.wire import ExportItemOut
 from clarion.subscribers.store import get_subscriber
 
@@ -83,7 +83,7 @@ async def _write(file: TextIO, database: Database, person: Subscriber) -> None:
     head = json_text({"subscriberId": person.key, "exportedAt": iso_text(SystemClock().now())})
     file.write(f'{head[:-1]},"data":[')
     separator = "\n"
-    position: Position | None = Position()
+    position: ExportPosition | None = ExportPosition()
     while position is not None:
         page = await database.scan(partial(read_page, person=person, position=position, limit=MAX_ITEMS))
         for item in page.items:

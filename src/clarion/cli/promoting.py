@@ -17,7 +17,7 @@ from clarion.jsontext import json_text
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.vault import open_configured_vault
 from clarion.wording import count_text
-from clarion.workflows.differences import Change, DiffAction, Part
+from clarion.workflows.differences import ComparedPart, DiffAction, Difference
 
 _SIGNS = {
     DiffAction.ADDED: "+",
@@ -96,14 +96,14 @@ def _change_lines(diff: ResourceDiff) -> Iterator[str]:
     for change in diff.changes:
         indent = "    "
         part = change.shown
-        if isinstance(part, Part):
+        if isinstance(part, ComparedPart):
             yield f"    {_SIGNS[change.action]} step {part.identifier}"
             indent = "        "
         if change.action is DiffAction.MODIFIED:
             yield from (f"{indent}{line}" for line in _field_lines(change))
 
 
-def _field_lines(change: Change) -> Iterator[str]:
+def _field_lines(change: Difference) -> Iterator[str]:
     before, after = change.before or {}, change.after or {}
     for name in sorted(before.keys() | after.keys()):
         yield f"{name}: {_value(before.get(name))} → {_value(after.get(name))}"

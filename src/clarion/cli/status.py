@@ -16,7 +16,7 @@ from clarion.clock import DAY, HOUR, MINUTE, SECOND, iso_text
 from clarion.errors import StoreError
 from clarion.monitoring.backlog import Queue
 from clarion.monitoring.heartbeat import ProcessRow
-from clarion.monitoring.status import Status, read_status, status_document
+from clarion.monitoring.status import InstallationStatus, read_status, status_document
 from clarion.settings.model import Settings
 
 MAX_CLOCK_OFFSET_SECONDS = 1.0
@@ -43,7 +43,7 @@ def show_status(
         raise typer.Exit(1)
 
 
-async def _show_once(settings: Settings, *, as_json: bool) -> Status:
+async def _show_once(settings: Settings, *, as_json: bool) -> InstallationStatus:
     status = await read_status(settings)
     if as_json:
         typer.echo(msgspec.json.encode(status_document(status)).decode())
@@ -71,7 +71,7 @@ async def _render_now(settings: Settings) -> RenderableType:
         return Text(str(error), "red")
 
 
-def render_status(status: Status) -> RenderableType:
+def render_status(status: InstallationStatus) -> RenderableType:
     parts: list[RenderableType] = [_describe_store(status)]
     if not status.is_current:
         return Group(*parts, Text(_describe_schema(status), "yellow"))
@@ -82,18 +82,18 @@ def render_status(status: Status) -> RenderableType:
     return Group(*parts)
 
 
-def _describe_schema(status: Status) -> str:
+def _describe_schema(status: InstallationStatus) -> str:
     if status.schema is None or status.schema < status.needed_schema:
         return f"This version needs schema {status.needed_schema}; run `clarion migrate`."
     return f"This version knows schemas up to {status.needed_schema}; use the version that migrated the store."
 
 
-def _describe_store(status: Status) -> Text:
+def _describe_store(status: InstallationStatus) -> Text:
     size = _size_text(status.size_bytes)
     return Text(f"Store: {status.database}, schema {status.schema or 'none'}, {size}. {iso_text(status.read_at)}")
 
 
-def _process_table(status: Status) -> Table:
+def _process_table(status: InstallationStatus) -> Table:
     table = Table("Process", "Host", "Pid", "Version", "State", "Up", "Last seen", "Clock")
     for one in status.processes:
         table.add_row(
@@ -123,7 +123,7 @@ def _clock_text(one: ProcessRow) -> Text:
     return Text("right") if abs(offset) <= MAX_CLOCK_OFFSET_SECONDS else Text(f"{offset:+.1f} s", "red")
 
 
-def _backlog_table(status: Status) -> Table:
+def _backlog_table(status: InstallationStatus) -> Table:
     table = Table("Waiting", "Count", "Oldest")
     for queue, name in _QUEUES.items():
         waiting = status.waiting(queue)
@@ -133,7 +133,7 @@ def _backlog_table(status: Status) -> Table:
     return table
 
 
-def _describe_rates(status: Status) -> Text:
+def _describe_rates(status: InstallationStatus) -> Text:
     rates = status.rates
     return Text(
         f"Per second, in the last minute: {rates.requests:.1f} requests, {rates.accepted:.1f} triggers accepted, "
@@ -141,7 +141,7 @@ def _describe_rates(status: Status) -> Text:
     )
 
 
-def _describe_troubles(status: Status) -> Text:
+def _describe_troubles(status: InstallationStatus) -> Text:
     state = status.state
     dead, windows = (0, 0) if state is None else (state.dead_letters, state.open_windows)
     circuits = ", ".join(f"{one.identifier} ({one.provider_id})" for one in status.open_circuits)

@@ -11,13 +11,13 @@ from clarion.conditions.filters import (
 from clarion.conditions.kinds import Circumstances, FilterKind
 from clarion.conditions.limits import OF_SUBSCRIBERS
 from clarion.conditions.logic import CompiledLogic, check_logic, decide_logic, explain_logic, list_rule_variables
-from clarion.conditions.values import Decision, shorten
+from clarion.conditions.values import ConditionResult, shorten
 
 __all__ = [
     "OF_SUBSCRIBERS",
     "Circumstances",
     "CompiledLogic",
-    "Decision",
+    "ConditionResult",
     "FilterKind",
     "check_filters",
     "check_logic",

@@ -6,7 +6,7 @@ from typing import Any, Final
 from clarion.conditions.kinds import UNSUPPORTED, Circumstances, FilterKind, check_kind, decide_kind
 from clarion.conditions.paths import MISSING, find_value
 from clarion.conditions.values import (
-    Decision,
+    ConditionResult,
     as_list,
     is_absent,
     is_between,
@@ -75,14 +75,14 @@ def rename_previous_steps(filters: Any, rename: Callable[[str], str]) -> Any:
     return filters | ({"children": rename_previous_steps(filters["children"], rename)} if _is_group(filters) else {})
 
 
-def decide_filters(filters: Any, variables: Mapping[str, Any], at: Circumstances | None = None) -> Decision:
+def decide_filters(filters: Any, variables: Mapping[str, Any], at: Circumstances | None = None) -> ConditionResult:
     """Decide whether any group passes; an empty list passes, and what cannot be decided does not.
 
     The caller has rendered templates in the filters.
     """
     groups = [_decide_group(group, variables, at) for group in filters or ()]
     passed = not groups or any(group["passed"] for group in groups)
-    return Decision(passed=passed, explanation={"passed": passed, "groups": groups})
+    return ConditionResult(passed=passed, explanation={"passed": passed, "groups": groups})
 
 
 def _check_group(group: Any, *, depth: int) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from clarion.conditions.fast_path import NeedsFullEvaluation, compile_simple_rul
 from clarion.conditions.limits import OF_WORKFLOWS, RuleLimits
 from clarion.conditions.operations import MANY, MAX_TEXT, OPERATIONS, is_truthy
 from clarion.conditions.paths import MISSING, find_value
-from clarion.conditions.values import Decision, describe_comparison, is_absent, measure
+from clarion.conditions.values import ConditionResult, describe_comparison, is_absent, measure
 from clarion.jsontext import json_text
 from clarion.work import allow_work, spend_work
 
@@ -61,7 +61,7 @@ class CompiledLogic:
         self.logic = logic
         self._fast_path = compile_simple_rule(logic)
 
-    def decide(self, variables: Mapping[str, Any], *, now: Millis) -> Decision:
+    def decide(self, variables: Mapping[str, Any], *, now: Millis) -> ConditionResult:
         """Decide whether the step runs, and list the comparisons that were made."""
         if self._fast_path is not None:
             comparisons: list[dict[str, Any]] = []
@@ -70,22 +70,22 @@ class CompiledLogic:
             except NeedsFullEvaluation:
                 pass
             else:
-                return Decision(passed=passed, explanation={"passed": passed, "comparisons": comparisons})
+                return ConditionResult(passed=passed, explanation={"passed": passed, "comparisons": comparisons})
         return explain_logic(self.logic, variables, now=now)
 
 
 def explain_logic(
     rule: Any, variables: Mapping[str, Any], *, now: Millis, limits: RuleLimits = OF_WORKFLOWS
-) -> Decision:
+) -> ConditionResult:
     """Decide whether a rule passes, and list the comparisons that were made."""
     evaluation = _Evaluation(now, limits, max_noted=MANY)
     try:
         passed = is_truthy(evaluation.value(rule, variables))
     except (_WorkLimitExceeded, RecursionError):
-        return Decision(passed=False, explanation={"passed": False, "problem": "the rule takes too much work"})
+        return ConditionResult(passed=False, explanation={"passed": False, "problem": "the rule takes too much work"})
     finally:
         evaluation.close()
-    return Decision(passed=passed, explanation={"passed": passed, "comparisons": evaluation.comparisons})
+    return ConditionResult(passed=passed, explanation={"passed": passed, "comparisons": evaluation.comparisons})
 
 
 class _WorkLimitExceeded(Exception):

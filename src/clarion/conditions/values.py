@@ -17,7 +17,7 @@ MAX_PATTERN: Final = 1_000
 """Characters of a pattern with wildcards; a longer one matches nothing."""
 
 
-class Decision(Struct, frozen=True, kw_only=True):
+class ConditionResult(Struct, frozen=True, kw_only=True):
     """Whether a condition passed, and what was compared, as JSON."""
 
     passed: bool

@@ -86,7 +86,7 @@ class KeyedTable(Struct, frozen=True):
     """Of one batch; fewer for a table of large rows."""
 
 
-class Batch(Struct, frozen=True):
+class DeletedBatch(Struct, frozen=True):
     """What a batch did."""
 
     deleted: int
@@ -122,13 +122,13 @@ async def delete_rows(
 
 async def delete_batch(
     db: Connection, table: KeyedTable, environment_id: bytes, *, after: Key | None, limit: int
-) -> Batch:
+) -> DeletedBatch:
     """Delete about `limit` rows behind a key: also those that are inserted between them meanwhile."""
     bounds = {"environment_id": environment_id, **_named("after", after or {})}
     last = await db.fetch_one(_find_last(table, is_first=after is None), **bounds, skipped=limit - 1)
     statement = _delete(table, is_first=after is None, is_last=last is None)
     deleted = await db.execute(statement, **bounds, **_named("last", last or {}))
-    return Batch(deleted, None if last is None else dict(last))
+    return DeletedBatch(deleted, None if last is None else dict(last))
 
 
 async def _try_batch(
@@ -139,7 +139,7 @@ async def _try_batch(
     after: Key | None,
     limit: int,
     may_begin: MayBegin,
-) -> Batch | None:
+) -> DeletedBatch | None:
     began = time.perf_counter()
     if not await may_begin(db):
         return None

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from clarion.clock import Millis
 
 
-class TimeRange(Struct, frozen=True, kw_only=True):
+class SampledRange(Struct, frozen=True, kw_only=True):
     """The rows of `key` whose ids are of a time, both ends included."""
 
     key: Hashable
@@ -28,7 +28,7 @@ class TimeRange(Struct, frozen=True, kw_only=True):
 class Counted(Struct, frozen=True, kw_only=True):
     """How many rows a range has."""
 
-    range: TimeRange
+    range: SampledRange
     count: int
     reached: tuple[Millis, Millis] | None = None
     """The times of the first and of the last row that was counted, if there are more; None: these are all."""
@@ -41,10 +41,10 @@ class Counted(Struct, frozen=True, kw_only=True):
         return max(self.count + 1, self.count * (self.range.last - first + 1) / (last - first + 1))
 
 
-Probe: TypeAlias = Callable[[TimeRange], Awaitable[Counted]]
+Probe: TypeAlias = Callable[[SampledRange], Awaitable[Counted]]
 
 
-async def count_ranges(probe: Probe, ranges: Iterable[TimeRange], *, max_probes: int) -> list[Counted]:
+async def count_ranges(probe: Probe, ranges: Iterable[SampledRange], *, max_probes: int) -> list[Counted]:
     """Count the rows of ranges; returns parts that cover them. Each range is probed, even if they are too many."""
     guesses = _Guesses()
     for one in ranges:
@@ -83,12 +83,12 @@ class _Guesses:
         return heappop(self._divisible)[2] if self._divisible else None
 
 
-def _divide(counted: Counted) -> tuple[TimeRange, TimeRange]:
+def _divide(counted: Counted) -> tuple[SampledRange, SampledRange]:
     """Divide between the rows that were counted and the end, in the middle by orders of magnitude.
 
     So the end of a short burst in a long range is found in few steps.
     """
     whole, (first, last) = counted.range, counted.reached or (counted.range.first, counted.range.first)
     middle = Millis(min(whole.last - 1, first + int(sqrt((last - first + 1) * (whole.last - first)))))
-    older = TimeRange(key=whole.key, first=whole.first, last=middle)
-    return older, TimeRange(key=whole.key, first=Millis(middle + 1), last=whole.last)
+    older = SampledRange(key=whole.key, first=whole.first, last=middle)
+    return older, SampledRange(key=whole.key, first=Millis(middle + 1), last=whole.last)

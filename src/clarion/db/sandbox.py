@@ -86,7 +86,7 @@ class _Work:
         return max(self.seconds - allowance, 0.0) / self._share
 
 
-class _Line:
+class _Queue:
     """Those of one environment, one after the other."""
 
     def __init__(self, read_time: ReadTime) -> None:
@@ -124,7 +124,7 @@ class Turns:
         self._read_time = read_time
         self._sleep = sleep
         self._slots = asyncio.Semaphore(MAX_SANDBOXES)
-        self._lines: dict[EnvironmentId, _Line] = {}
+        self._lines: dict[EnvironmentId, _Queue] = {}
         self._all = _Work(SHARE_OF_ALL, read_time)
 
     @asynccontextmanager
@@ -140,10 +140,10 @@ class Turns:
         finally:
             line.waiting -= 1
 
-    def _join(self, environment_id: EnvironmentId) -> _Line:
+    def _join(self, environment_id: EnvironmentId) -> _Queue:
         if len(self._lines) >= _MAX_IDLE_LINES:
             self._lines = {one: line for one, line in self._lines.items() if line.waiting or line.work.seconds}
-        line = self._lines.get(environment_id) or _Line(self._read_time)
+        line = self._lines.get(environment_id) or _Queue(self._read_time)
         if line.waiting >= MAX_WAITING_OF_ONE:
             raise RateLimited(
                 f"{MAX_WAITING_OF_ONE} simulations of this environment wait already; try again later", retry_after=2

@@ -24,7 +24,7 @@ _MAIL_OUTAGE = 3 * DAY + 4 * HOUR
 _TEXT_OUTAGE = DAY + 2 * HOUR
 
 
-class Trigger(Struct, frozen=True, kw_only=True):
+class DemoTrigger(Struct, frozen=True, kw_only=True):
     at: Millis
     workflow: str
     to: Any
@@ -45,7 +45,7 @@ class Visit(Struct, frozen=True, kw_only=True):
     person: str
 
 
-Event = Trigger | Cancel | Visit
+Event = DemoTrigger | Cancel | Visit
 
 
 def list_outages(until: Millis) -> list[Outage]:
@@ -91,7 +91,7 @@ class _Story:
         for number, person in enumerate(joined):
             at = self._ago(6 * DAY + 5 * HOUR - number * 15 * HOUR)
             payload = {"hasBike": number % 3 == 0}
-            yield Trigger(at=at, workflow="welcome", to=person, transaction=f"welcome-{person}", payload=payload)
+            yield DemoTrigger(at=at, workflow="welcome", to=person, transaction=f"welcome-{person}", payload=payload)
 
     def orders(self) -> Iterator[Event]:
         """Orders, most of which are shipped a day later."""
@@ -103,7 +103,9 @@ class _Story:
             name = f"LC-{number}"
             payload = {"orderNumber": name, **self._basket()}
             key = f"order-{number}"
-            yield Trigger(at=at, workflow="order-confirmed", to=person, transaction=f"{key}-confirmed", payload=payload)
+            yield DemoTrigger(
+                at=at, workflow="order-confirmed", to=person, transaction=f"{key}-confirmed", payload=payload
+            )
             later = Millis(at + self._random.randint(14 * HOUR, 30 * HOUR))
             shipped = {
                 "orderNumber": name,
@@ -112,7 +114,9 @@ class _Story:
                 "eta": self._random.choice(("tomorrow", "on Thursday", "in two days")),
                 "express": self._random.random() < 0.35,
             }
-            yield Trigger(at=later, workflow="order-shipped", to=person, transaction=f"{key}-shipped", payload=shipped)
+            yield DemoTrigger(
+                at=later, workflow="order-shipped", to=person, transaction=f"{key}-shipped", payload=shipped
+            )
 
     def payments(self) -> Iterator[Event]:
         """Two of them while the mail provider is down."""
@@ -128,7 +132,9 @@ class _Story:
                 "reason": self._random.choice(("your club membership", "order LC-10397", "a repair")),
                 "keptUntil": iso_text(Millis(at + 7 * DAY)),
             }
-            yield Trigger(at=at, workflow="payment-failed", to=person, transaction=f"payment-{number}", payload=payload)
+            yield DemoTrigger(
+                at=at, workflow="payment-failed", to=person, transaction=f"payment-{number}", payload=payload
+            )
 
     def codes(self) -> Iterator[Event]:
         """Second factors; some people have no phone, and one has a number that is none."""
@@ -138,7 +144,9 @@ class _Story:
         asking[3], asking[9], asking[14] = "lan", "naomi", "naomi"
         for number, (person, at) in enumerate(zip(asking, moments, strict=True), 1):
             payload = {"code": f"{self._random.randrange(10**6):06d}"}
-            yield Trigger(at=at, workflow="sign-in-code", to=person, transaction=f"code-{number:04d}", payload=payload)
+            yield DemoTrigger(
+                at=at, workflow="sign-in-code", to=person, transaction=f"code-{number:04d}", payload=payload
+            )
 
     def comments(self) -> Iterator[Event]:
         """Threads of the community, with several comments within an hour; one of them goes on right now."""
@@ -150,7 +158,7 @@ class _Story:
                 others = [one for one in followers if one != author]
                 payload = {"thread": thread, "threadTitle": title, "author": _first_name(author), "text": text}
                 transaction = f"comment-{number:03d}"
-                yield Trigger(
+                yield DemoTrigger(
                     at=at, workflow="new-comment", to=others, transaction=transaction, payload=payload, actor=author
                 )
                 at = Millis(at + self._random.randint(4 * MINUTE, 17 * MINUTE))
@@ -164,7 +172,7 @@ class _Story:
                 payload = {"part": part, "left": 6 - 2 * times}
                 to = {"type": "Topic", "topicKey": "workshop-team"}
                 transaction = f"stock-{number}-{times}"
-                yield Trigger(at=again, workflow="stock-alert", to=to, transaction=transaction, payload=payload)
+                yield DemoTrigger(at=again, workflow="stock-alert", to=to, transaction=transaction, payload=payload)
 
     def bookings(self) -> Iterator[Event]:
         """Appointments: of the reminders some were sent, some wait, and two are canceled."""
@@ -179,13 +187,13 @@ class _Story:
                 "appointment": iso_text(appointment),
                 "remindAt": iso_text(Millis(appointment - DAY)),
             }
-            yield Trigger(at=at, workflow="service-reminder", to=person, transaction=transaction, payload=payload)
+            yield DemoTrigger(at=at, workflow="service-reminder", to=person, transaction=transaction, payload=payload)
             if number in (303, 308):
                 yield Cancel(at=Millis(at + 5 * HOUR), transaction=transaction)
 
     def newsletter(self) -> Iterator[Event]:
         to = {"type": "Topic", "topicKey": "newsletter"}
-        yield Trigger(
+        yield DemoTrigger(
             at=self._ago(_NEWSLETTER),
             workflow="newsletter",
             to=to,

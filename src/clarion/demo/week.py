@@ -12,7 +12,7 @@ from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.demo import accounts, people
 from clarion.demo.api import DemoApi
-from clarion.demo.story import SEED, Cancel, Event, Trigger, Visit, tell
+from clarion.demo.story import SEED, Cancel, DemoTrigger, Event, Visit, tell
 from clarion.demo.vendors import SentThrough, Vendors
 from clarion.demo.workflows import ORDER_SHIPPED, WORKFLOWS, first_version_of_shipped
 from clarion.ids import EnvironmentId
@@ -133,14 +133,14 @@ class Week:
 
     def _make_action(self, event: Event) -> Action:
         match event:
-            case Trigger():
+            case DemoTrigger():
                 return lambda: self._trigger(event)
             case Cancel():
                 return lambda: self._api.delete(f"/v1/events/trigger/{event.transaction}")
             case Visit():
                 return lambda: self._visit(event.person)
 
-    async def _trigger(self, event: Trigger) -> None:
+    async def _trigger(self, event: DemoTrigger) -> None:
         body = {
             "name": event.workflow,
             "to": event.to,

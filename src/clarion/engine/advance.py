@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from clarion.clock import Millis
-from clarion.conditions import Circumstances, CompiledLogic, Decision, decide_filters
+from clarion.conditions import Circumstances, CompiledLogic, ConditionResult, decide_filters
 from clarion.db.port import Connection
 from clarion.engine.digests import DigestWindows
 from clarion.engine.load import add_past
@@ -210,7 +210,7 @@ def _refuse_by_condition(context: StepContext) -> StepOutcome | None:
     return None
 
 
-def _decide_conditions(context: StepContext) -> Iterator[Decision]:
+def _decide_conditions(context: StepContext) -> Iterator[ConditionResult]:
     """What the step's filters and its JSON-logic come to; both must hold."""
     if context.step.filters:
         filters = _filters(context.step, context.variables)

@@ -10,7 +10,7 @@ from clarion.ids import EnvironmentId
 from clarion.jobs.lanes import IN_LANES, LaneSet
 
 
-class Busy(Struct, frozen=True):
+class BusyEnvironment(Struct, frozen=True):
     """An environment with work."""
 
     environment_id: EnvironmentId
@@ -54,7 +54,10 @@ LIST_BUSY = sql(f"""
 """)
 
 
-async def list_busy(db: Connection, lanes: LaneSet, now: Millis) -> list[Busy]:
+async def list_busy(db: Connection, lanes: LaneSet, now: Millis) -> list[BusyEnvironment]:
     """The environments that have something to decide at this moment."""
     rows = await db.fetch(LIST_BUSY, now=now, **lanes.parameters)
-    return [Busy(EnvironmentId(row["environment_id"]), bool(row["is_own"]), bool(row["has_canceling"])) for row in rows]
+    return [
+        BusyEnvironment(EnvironmentId(row["environment_id"]), bool(row["is_own"]), bool(row["has_canceling"]))
+        for row in rows
+    ]

@@ -9,7 +9,7 @@ from clarion.clock import Millis
 from clarion.db.port import Connection, Dialect
 from clarion.engine.load import load_runs
 from clarion.engine.recipients import (
-    Progress,
+    ExpansionProgress,
     Recipient,
     list_direct_recipients,
     list_part_recipients,
@@ -22,7 +22,7 @@ from clarion.jobs.lanes import ALL_LANES, LaneSet
 from clarion.jobs.model import JobQueue
 from clarion.jobs.store import list_due_runs
 from clarion.triggers import store as triggers
-from clarion.triggers.model import Part, Trigger, TriggerState
+from clarion.triggers.model import RecipientBatch, Trigger, TriggerState
 
 SMALL_CROWD = 32
 
@@ -32,9 +32,9 @@ class Claim(Struct, kw_only=True):
 
     due: list[Run] = []
     recipients: list[Recipient] = []
-    progress: list[Progress] = []
+    progress: list[ExpansionProgress] = []
     """Of the triggers that it took on."""
-    parts: list[Part] = []
+    parts: list[RecipientBatch] = []
     """That it takes on whole."""
     has_split: bool = False
     """Whether it handed recipients to their lanes."""
@@ -151,7 +151,7 @@ async def _claim_in_some_lanes(
 async def _claim(
     db: Connection,
     environment_id: EnvironmentId,
-    items: Sequence[Trigger | Part],
+    items: Sequence[Trigger | RecipientBatch],
     now: Millis,
     *,
     limit: int = 1,
@@ -167,7 +167,7 @@ async def _claim(
         if room <= 0 or (until is not None and _order(one) > until):
             claim.has_more = True
             break
-        if isinstance(one, Part):
+        if isinstance(one, RecipientBatch):
             claim.parts.append(one)
             room -= one.size // (crowd_factor if one.priority is one.priority.of_fan_out else 1)
         elif one.state is TriggerState.QUEUED:
@@ -187,7 +187,7 @@ async def _claim(
     claim.recipients = [*await list_part_recipients(db, environment_id, claim.parts, now), *claim.recipients]
     is_mixed = bool(claim.recipients)
     claim.recipients += await list_direct_recipients(db, environment_id, direct, now)
-    claim.progress += [Progress(one.id, one.priority, None) for one in direct]
+    claim.progress += [ExpansionProgress(one.id, one.priority, None) for one in direct]
     if is_mixed:
         claim.recipients = _in_order(claim.recipients)
     return claim
@@ -202,13 +202,15 @@ def _part_limit(limit: int) -> int:
     return max(limit // 4, 1)
 
 
-def _first_cut_off(waiting: Sequence[Trigger], parts: Sequence[Part], limit: int) -> tuple[int, TriggerId] | None:
+def _first_cut_off(
+    waiting: Sequence[Trigger], parts: Sequence[RecipientBatch], limit: int
+) -> tuple[int, TriggerId] | None:
     """Where the first of the lists ends that may go on; what comes after that may be behind something not listed."""
-    ends: list[Trigger | Part] = [*waiting[limit - 1 :], *parts[_part_limit(limit) - 1 :]]
+    ends: list[Trigger | RecipientBatch] = [*waiting[limit - 1 :], *parts[_part_limit(limit) - 1 :]]
     return min(map(_order, ends), default=None)
 
 
-def _order(one: Trigger | Part) -> tuple[int, TriggerId]:
+def _order(one: Trigger | RecipientBatch) -> tuple[int, TriggerId]:
     return (one.priority, one.id if isinstance(one, Trigger) else one.trigger_id)
 
 

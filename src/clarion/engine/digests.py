@@ -43,7 +43,7 @@ class WindowIdentity(Struct, frozen=True, kw_only=True):
         return blake2b(parts, digest_size=16).digest()
 
 
-class Window(Struct, frozen=True, kw_only=True):
+class DigestWindow(Struct, frozen=True, kw_only=True):
     id: bytes
     subscriber_id: SubscriberId
     generation: int
@@ -69,7 +69,7 @@ class ClosedWindow(Struct, frozen=True):
     total: int
 
 
-class _Event(Struct, frozen=True):
+class _DigestEvent(Struct, frozen=True):
     trigger_id: TriggerId
     job_id: JobId
     size: int
@@ -79,7 +79,7 @@ class _Event(Struct, frozen=True):
 
 class _LoadedEvents(Struct):
     total: int
-    events: list[_Event] = []
+    events: list[_DigestEvent] = []
 
 
 _COLUMNS = "id, subscriber_id, generation, leader_id, leader_run_id, closes_at, last_event_at"
@@ -143,8 +143,8 @@ class DigestWindows:
         self._db = db
         self._environment_id = environment_id
         self._now = now
-        self._stored: dict[bytes, Window | None] = {}
-        self._windows: dict[bytes, Window | None] = {}
+        self._stored: dict[bytes, DigestWindow | None] = {}
+        self._windows: dict[bytes, DigestWindow | None] = {}
         self._led: dict[JobId, bytes] = {}
         self._loaded: dict[bytes, _LoadedEvents] = {}
         self._joined: dict[tuple[bytes, int], list[tuple[JobId, Trigger]]] = {}
@@ -182,7 +182,7 @@ class DigestWindows:
             return
         scope = {"environment_id": self._environment_id}
         rows = await self._db.fetch(LIST_EVENTS, **scope, window_ids=window_ids, limit=MAX_EVENTS)
-        found: dict[bytes, list[_Event]] = {}
+        found: dict[bytes, list[_DigestEvent]] = {}
         for row in rows:
             found.setdefault(row["window_id"], []).append(_event(row))
             self._loaded.setdefault(row["window_id"], _LoadedEvents(row["total"]))
@@ -192,15 +192,15 @@ class DigestWindows:
         shown = [one.event for loaded in self._loaded.values() for one in loaded.events]
         await add_payloads(self._db, self._environment_id, shown)
 
-    async def find(self, identity: WindowIdentity) -> Window | None:
+    async def find(self, identity: WindowIdentity) -> DigestWindow | None:
         """The window of an identity, open or closed."""
         await self.load([identity.window_id])
         return self._windows[identity.window_id]
 
-    async def open(self, identity: WindowIdentity, leader: Leader | None) -> Window:
+    async def open(self, identity: WindowIdentity, leader: Leader | None) -> DigestWindow:
         """Open the window of an identity anew; without a leader it only remembers that there was an event."""
         former = await self.find(identity)
-        window = Window(
+        window = DigestWindow(
             id=identity.window_id,
             subscriber_id=identity.subscriber_id,
             generation=former.generation + 1 if former else 1,
@@ -214,7 +214,7 @@ class DigestWindows:
             self._led[leader.job_id] = window.id
         return window
 
-    def join(self, window: Window, job_id: JobId, trigger: Trigger) -> None:
+    def join(self, window: DigestWindow, job_id: JobId, trigger: Trigger) -> None:
         """Add the event of a run to an open window."""
         self._windows[window.id] = replace(window, last_event_at=self._now)
         self._new_events.append((window.id, window.generation, job_id, trigger.id))
@@ -275,7 +275,7 @@ async def leave_window(db: Connection, environment_id: EnvironmentId, job_id: Jo
 
 async def _find_windows(
     db: Connection, environment_id: EnvironmentId, job_ids: Sequence[JobId]
-) -> tuple[Sequence[Row], dict[bytes, Window]]:
+) -> tuple[Sequence[Row], dict[bytes, DigestWindow]]:
     if not job_ids:
         return [], {}
     events = await db.fetch(LIST_EVENTS_OF_JOBS, environment_id=environment_id, job_ids=list(job_ids))
@@ -284,7 +284,7 @@ async def _find_windows(
     return events, {row["id"]: _window(row) for row in rows}
 
 
-async def _replace_leader(db: Connection, environment_id: EnvironmentId, window: Window, now: Millis) -> None:
+async def _replace_leader(db: Connection, environment_id: EnvironmentId, window: DigestWindow, now: Millis) -> None:
     """Promote the oldest follower to lead the window; without followers it closes."""
     scope = {"environment_id": environment_id}
     oldest = await db.fetch_one(FIND_OLDEST, **scope, window_id=window.id, generation=window.generation)
@@ -299,7 +299,7 @@ async def _replace_leader(db: Connection, environment_id: EnvironmentId, window:
     await _update(db, environment_id, [replace(window, leader_id=follower, leader_run_id=leader)])
 
 
-async def _update(db: Connection, environment_id: EnvironmentId, windows: Sequence[Window]) -> None:
+async def _update(db: Connection, environment_id: EnvironmentId, windows: Sequence[DigestWindow]) -> None:
     rows = [
         {
             "environment_id": environment_id,
@@ -321,7 +321,7 @@ def make_event(trigger_id: TriggerId, created_at: Millis) -> dict[str, Any]:
     return {"id": id_text(trigger_id), "time": iso_text(created_at)}
 
 
-def choose_shown(events: Iterable[_Event], leader_id: JobId | None) -> list[_Event]:
+def choose_shown(events: Iterable[_DigestEvent], leader_id: JobId | None) -> list[_DigestEvent]:
     """The first events, as far as they fit, in trigger order; that of the leader is among them."""
     ordered = sorted(events, key=lambda one: (one.trigger_id, one.job_id))
     own = [one for one in ordered if one.job_id == leader_id]
@@ -336,29 +336,29 @@ def choose_shown(events: Iterable[_Event], leader_id: JobId | None) -> list[_Eve
     return sorted(shown, key=lambda one: (one.trigger_id, one.job_id))
 
 
-def _joined_event(job_id: JobId, trigger: Trigger) -> _Event:
+def _joined_event(job_id: JobId, trigger: Trigger) -> _DigestEvent:
     event = make_event(trigger.id, trigger.created_at) | {"payload": trigger.payload}
-    return _Event(trigger.id, job_id, len(encode_json(trigger.payload)), event)
+    return _DigestEvent(trigger.id, job_id, len(encode_json(trigger.payload)), event)
 
 
-def _event(row: Row) -> _Event:
+def _event(row: Row) -> _DigestEvent:
     trigger_id = TriggerId(row["trigger_id"])
-    return _Event(trigger_id, JobId(row["job_id"]), row["size"], make_event(trigger_id, row["created_at"]))
+    return _DigestEvent(trigger_id, JobId(row["job_id"]), row["size"], make_event(trigger_id, row["created_at"]))
 
 
-def _closed(window: Window) -> Window:
+def _closed(window: DigestWindow) -> DigestWindow:
     return replace(window, leader_id=None, leader_run_id=None, closes_at=None)
 
 
-def _row(environment_id: EnvironmentId, window: Window) -> tuple[object, ...]:
+def _row(environment_id: EnvironmentId, window: DigestWindow) -> tuple[object, ...]:
     return (
         *(environment_id, window.id, window.subscriber_id, window.generation, window.leader_id),
         *(window.leader_run_id, window.closes_at, window.last_event_at),
     )
 
 
-def _window(row: Row) -> Window:
-    return Window(
+def _window(row: Row) -> DigestWindow:
+    return DigestWindow(
         id=row["id"],
         subscriber_id=row["subscriber_id"],
         generation=row["generation"],

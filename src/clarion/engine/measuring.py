@@ -8,7 +8,7 @@ from clarion.clock import SECOND, Millis
 from clarion.engine.unit import UnitResult
 from clarion.ids import NotificationId, id_millis
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE, FINISHED
-from clarion.monitoring.metrics.measures import Batch, Measures, MessageOutcome
+from clarion.monitoring.metrics.measures import BatchKind, Measures, MessageOutcome
 from clarion.sending.model import ClaimedSend
 from clarion.vocabulary import Channel, MessageStatus
 
@@ -28,7 +28,7 @@ class RecordedSends(Struct, frozen=True):
 
 def measure_unit(measures: Measures, done: UnitResult, now: Millis) -> None:
     """Count what a unit of work did; `now` is the moment at which it was durable."""
-    measures.batches[Batch.UNIT].observe(done.runs)
+    measures.batches[BatchKind.UNIT].observe(done.runs)
     started: list[float] = []
     completed: list[float] = []
     # This runs for each trigger, so it calls as little as it can.
@@ -53,7 +53,7 @@ def measure_unit(measures: Measures, done: UnitResult, now: Millis) -> None:
 def measure_sends(measures: Measures, recorded: RecordedSends, now: Millis) -> None:
     """Count what became of sends, and the runs that ended with them."""
     if recorded.ours:
-        measures.batches[Batch.SENDS].observe(len(recorded.ours))
+        measures.batches[BatchKind.SENDS].observe(len(recorded.ours))
     for send in recorded.ours:
         for message_id, outcome in send.outcomes.items():
             measures.messages[send.channel.value, _name_outcome(send, message_id, outcome.status)] += 1

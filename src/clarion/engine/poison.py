@@ -28,7 +28,7 @@ from clarion.jobs.lanes import LaneSet, lane_of
 from clarion.jobs.model import FINISHED, JobQueue
 from clarion.runs.status import settle_run_statuses
 from clarion.triggers import store as triggers
-from clarion.triggers.model import Part
+from clarion.triggers.model import RecipientBatch
 from clarion.vocabulary import JobStatus, StepType
 
 _MAX_ITEMS = 256
@@ -154,9 +154,9 @@ async def _drop_part(db: Connection, environment_id: EnvironmentId, part_id: byt
     await triggers.delete_parts(db, environment_id, [part_id])
 
 
-def _part_of(recipient: Recipient, now: Millis) -> Part:
+def _part_of(recipient: Recipient, now: Millis) -> RecipientBatch:
     trigger = recipient.trigger
-    return Part(
+    return RecipientBatch(
         id=new_id(now),
         trigger_id=trigger.id,
         priority=recipient.priority,

@@ -18,7 +18,7 @@ from clarion.jobs.lanes import lane_of
 from clarion.jobs.model import Priority
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import COLUMNS, ensure_subscribers, list_subscribers_by_id, subscriber_of
-from clarion.triggers.model import Part, Position, TopicTarget, Trigger
+from clarion.triggers.model import ExpansionPosition, RecipientBatch, TopicTarget, Trigger
 from clarion.triggers.store import insert_parts, list_triggers_by_id
 
 FIRST_CHUNK = 128
@@ -59,12 +59,12 @@ class Recipient(Struct, frozen=True):
     """Why the person gets nothing: what their subscriptions to the topics say."""
 
 
-class Progress(Struct, frozen=True):
+class ExpansionProgress(Struct, frozen=True):
     """How far a trigger has come; without a position, each recipient has a run or is in a part."""
 
     trigger_id: TriggerId
     priority: Priority
-    position: Position | None
+    position: ExpansionPosition | None
 
 
 class _Member(NamedTuple):
@@ -87,7 +87,7 @@ async def list_direct_recipients(
 
 async def take_recipients(
     db: Connection, environment_id: EnvironmentId, trigger: Trigger, now: Millis, *, limit: int
-) -> tuple[list[Recipient], Progress]:
+) -> tuple[list[Recipient], ExpansionProgress]:
     """The next recipients of a trigger, about `limit` of them; the caller holds all lanes."""
     wanted, is_first = trigger.recipients, trigger.position is None
     named = [one.key for one in wanted.people] if is_first else []
@@ -95,8 +95,8 @@ async def take_recipients(
     actor = _find_actor(trigger, people)
     recipients = [_recipient(trigger, people[key], None, actor, trigger.priority) for key in named]
     if not wanted.topics and not wanted.everyone:
-        return recipients, Progress(trigger.id, trigger.priority, None)
-    position = trigger.position or Position()
+        return recipients, ExpansionProgress(trigger.id, trigger.priority, None)
+    position = trigger.position or ExpansionPosition()
     queries = (LIST_MEMBERS, LIST_EVERYONE)
     room = max(limit - len(recipients), 1)
     rows, following = await _list_crowd(db, environment_id, trigger, position, queries, limit=room)
@@ -110,7 +110,9 @@ async def take_recipients(
     return recipients, _progress(trigger, following)
 
 
-async def split_trigger(db: Connection, environment_id: EnvironmentId, trigger: Trigger, now: Millis) -> Progress:
+async def split_trigger(
+    db: Connection, environment_id: EnvironmentId, trigger: Trigger, now: Millis
+) -> ExpansionProgress:
     """Hand the next recipients of a trigger to their lanes."""
     wanted, is_first = trigger.recipients, trigger.position is None
     if is_first and wanted.people:
@@ -118,8 +120,8 @@ async def split_trigger(db: Connection, environment_id: EnvironmentId, trigger: 
         named = [_Member(people[one.key].id, one.key) for one in wanted.people]
         await _insert_parts(db, trigger, trigger.priority, None, named, now)
     if not wanted.topics and not wanted.everyone:
-        return Progress(trigger.id, trigger.priority, None)
-    position = trigger.position or Position()
+        return ExpansionProgress(trigger.id, trigger.priority, None)
+    position = trigger.position or ExpansionPosition()
     queries = (LIST_MEMBER_KEYS, LIST_KEYS_OF_EVERYONE)
     limit = FIRST_CHUNK if is_first else CHUNK
     rows, following = await _list_crowd(db, environment_id, trigger, position, queries, limit=limit)
@@ -130,12 +132,12 @@ async def split_trigger(db: Connection, environment_id: EnvironmentId, trigger: 
     return _progress(trigger, following)
 
 
-def _progress(trigger: Trigger, following: Position | None) -> Progress:
-    return Progress(trigger.id, trigger.priority.of_fan_out if following else trigger.priority, following)
+def _progress(trigger: Trigger, following: ExpansionPosition | None) -> ExpansionProgress:
+    return ExpansionProgress(trigger.id, trigger.priority.of_fan_out if following else trigger.priority, following)
 
 
 async def list_part_recipients(
-    db: Connection, environment_id: EnvironmentId, parts: Sequence[Part], now: Millis
+    db: Connection, environment_id: EnvironmentId, parts: Sequence[RecipientBatch], now: Millis
 ) -> list[Recipient]:
     """The people of parts who still exist and have no run of the trigger yet; none of a canceled trigger.
 
@@ -167,11 +169,11 @@ async def _list_crowd(
     db: Connection,
     environment_id: EnvironmentId,
     trigger: Trigger,
-    position: Position,
+    position: ExpansionPosition,
     queries: tuple[Query, Query],
     *,
     limit: int,
-) -> tuple[Sequence[Row], Position | None]:
+) -> tuple[Sequence[Row], ExpansionPosition | None]:
     """The next members of a topic (or of everyone), and where to go on; None at the end."""
     topics = trigger.recipients.topics
     list_members, list_everyone = queries
@@ -187,8 +189,8 @@ async def _list_crowd(
         excluded = {*topic.exclude, *([actor.key] if actor else [])}
         members = [row for row in rows if row["key"] not in excluded]
     if len(rows) == limit:
-        return members, Position(topic=position.topic, after=id_text(rows[-1]["id"]))
-    return members, Position(topic=position.topic + 1) if position.topic + 1 < len(topics) else None
+        return members, ExpansionPosition(topic=position.topic, after=id_text(rows[-1]["id"]))
+    return members, ExpansionPosition(topic=position.topic + 1) if position.topic + 1 < len(topics) else None
 
 
 async def hand_back(db: Connection, trigger: Trigger, recipients: Sequence[Recipient], now: Millis) -> None:
@@ -209,7 +211,9 @@ async def _insert_parts(
     for member in members:
         by_lane.setdefault(lane_of(member.key), []).append(member.id)
     parts = [
-        Part(id=new_id(now), trigger_id=trigger.id, priority=priority, lane=lane, topic=topic, packed_ids=b"".join(ids))
+        RecipientBatch(
+            id=new_id(now), trigger_id=trigger.id, priority=priority, lane=lane, topic=topic, packed_ids=b"".join(ids)
+        )
         for lane, ids in sorted(by_lane.items())
     ]
     await insert_parts(db, trigger.environment_id, parts)

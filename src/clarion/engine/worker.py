@@ -10,7 +10,7 @@ from clarion.background import IDLE_SECONDS, BackgroundService, ServiceName
 from clarion.bus import Bus, Signal
 from clarion.clock import SECOND, Clock, Millis, wall_nanoseconds
 from clarion.db.port import Database, Dialect
-from clarion.engine.busy import Busy, list_busy
+from clarion.engine.busy import BusyEnvironment, list_busy
 from clarion.engine.cancel import continue_cancel
 from clarion.engine.measuring import measure_unit
 from clarion.engine.membership import Membership
@@ -59,7 +59,7 @@ class UnitSizes:
         self._active: dict[EnvironmentId, Millis] = {}
         self._milliseconds_per_run: dict[EnvironmentId, float] = {}
 
-    def note_busy(self, busy: Sequence[Busy], now: Millis) -> None:
+    def note_busy(self, busy: Sequence[BusyEnvironment], now: Millis) -> None:
         """Remember which environments have had work recently."""
         self._active |= {one.environment_id: now for one in busy}
         self._active = {one: at for one, at in self._active.items() if now - at <= _RECENT}

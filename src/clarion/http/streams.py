@@ -34,7 +34,7 @@ _UNCHECKED = "It cannot be checked now whether you may still read; connect again
 log = logging.getLogger(__name__)
 
 
-class Listener(Protocol):
+class StreamListener(Protocol):
     """Somebody who is sent chunks as they come."""
 
     def close(self, reason: str) -> None:
@@ -47,7 +47,7 @@ class Listener(Protocol):
 class StreamResponse(Struct, Generic[T], frozen=True):
     """A response that is sent chunk by chunk until one side ends it. `T` describes its events."""
 
-    listener: Listener
+    listener: StreamListener
     leave: Callable[[], None]
     """Called when the response is over."""
     check: Callable[[], Awaitable[Any]] | None = None
@@ -143,7 +143,7 @@ async def send_stream(
             await asyncio.gather(*watching, return_exceptions=True)
 
 
-async def _watch_client(listener: Listener, receive: Receive) -> None:
+async def _watch_client(listener: StreamListener, receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
     listener.close("The client has left")

@@ -16,7 +16,7 @@ from clarion.http.idempotency import IdempotencyKey, Response
 from clarion.http.input_warnings import InputWarning
 from clarion.http.operation import Call, JsonResponse, Operation, RawResponse, Services
 from clarion.jsontext import encode_json
-from clarion.monitoring.metrics.measures import Batch, Gauge
+from clarion.monitoring.metrics.measures import BatchKind, Gauge
 from clarion.monitoring.traces.context import TraceContext
 
 MAX_WAITING_WRITES = 2_000
@@ -134,7 +134,7 @@ class WriteRunner:
 
     async def _commit_batch(self, take: Callable[[], Sequence[WriteRequest]]) -> Sequence[Response | Exception]:
         outcomes, calls = await self._database.transaction(partial(self._execute_batch, take))
-        self._services.measures.batches[Batch.REQUESTS].observe(len(outcomes))
+        self._services.measures.batches[BatchKind.REQUESTS].observe(len(outcomes))
         _run_after_commit(calls)
         return outcomes
 

@@ -15,7 +15,7 @@ from clarion.providers.definition.result import FailureKind
 from clarion.sending import quota
 from clarion.sending.circuit import Circuit
 from clarion.sending.failures import CallError
-from clarion.sending.quota import Bucket
+from clarion.sending.quota import QuotaBucket
 from clarion.vocabulary import Channel
 
 _MAX_RANGE = Millis(366 * DAY)
@@ -98,7 +98,7 @@ class RateOut(Wire):
     """Until one more message may go: for the limit, or because the provider asked for a pause."""
 
     @classmethod
-    def of(cls, bucket: Bucket, limit: float | None, now: Millis) -> Self:
+    def of(cls, bucket: QuotaBucket, limit: float | None, now: Millis) -> Self:
         allowance = None if limit is None else quota.allowance_at(bucket, limit, now)
         return cls(
             limit=given(limit),

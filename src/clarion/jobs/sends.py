@@ -88,7 +88,7 @@ DISCARD = sql(f"""
 _REDRIVEN_TOGETHER = 500
 
 
-class Attempt(Struct, frozen=True):
+class JobAttempt(Struct, frozen=True):
     """The attempt that a job is in."""
 
     number: int
@@ -98,7 +98,7 @@ class Attempt(Struct, frozen=True):
     """Of the environment, at this moment."""
 
 
-class Wait(Struct, frozen=True, kw_only=True):
+class PostponedSend(Struct, frozen=True, kw_only=True):
     """A job that cannot be sent yet."""
 
     job_id: JobId
@@ -149,7 +149,7 @@ async def defer(db: Connection, environment_id: EnvironmentId, ids: Sequence[Job
 async def wait(
     db: Connection,
     environment_id: EnvironmentId,
-    waits: Sequence[Wait],
+    waits: Sequence[PostponedSend],
     now: Millis,
 ) -> None:
     """Put jobs back until the given moments, with the reason."""
@@ -181,11 +181,11 @@ async def is_in_attempt(db: Connection, environment_id: EnvironmentId, job_id: J
     return row is not None and row["status"] == "running" and row["attempt"] == attempt
 
 
-async def lock_attempts(db: Connection, environment_id: EnvironmentId, ids: Iterable[JobId]) -> dict[JobId, Attempt]:
+async def lock_attempts(db: Connection, environment_id: EnvironmentId, ids: Iterable[JobId]) -> dict[JobId, JobAttempt]:
     """Lock those of the jobs that are running, or were when they were canceled."""
     rows = await db.fetch(LOCK_ATTEMPTS, environment_id=environment_id, ids=sorted(ids))
     return {
-        row["id"]: Attempt(row["attempt"], row["status"] == "canceled", row["configuration_version"]) for row in rows
+        row["id"]: JobAttempt(row["attempt"], row["status"] == "canceled", row["configuration_version"]) for row in rows
     }
 
 

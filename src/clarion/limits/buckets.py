@@ -42,7 +42,7 @@ class Bucket:
             self.refilled_at = now
 
 
-class Request(NamedTuple):
+class CountedRequest(NamedTuple):
     """A request, with the buckets that have to pay for it."""
 
     environment_id: EnvironmentId
@@ -52,7 +52,7 @@ class Request(NamedTuple):
     """What was taken for the same request before; it is given back first."""
 
 
-class Answer(NamedTuple):
+class Admission(NamedTuple):
     """Whether a request is admitted, and what was left then in the bucket that decides about the next one."""
 
     texts: LimitTexts
@@ -66,7 +66,7 @@ class Answer(NamedTuple):
         raise self.texts.refusal(self.tokens, cost)
 
 
-def take_tokens(buckets: Sequence[Bucket], request: Request, now: Millis) -> Answer:
+def take_tokens(buckets: Sequence[Bucket], request: CountedRequest, now: Millis) -> Admission:
     """Take what a request costs from all its buckets, or nothing from any."""
     for bucket in buckets:
         bucket.refill(now)
@@ -78,13 +78,13 @@ def take_tokens(buckets: Sequence[Bucket], request: Request, now: Millis) -> Ans
     for bucket in buckets:
         bucket.tokens -= request.cost
     tightest = min(buckets, key=lambda bucket: bucket.tokens)
-    return Answer(tightest.texts, tightest.tokens, is_admitted=True)
+    return Admission(tightest.texts, tightest.tokens, is_admitted=True)
 
 
-def find_refusal(buckets: Sequence[Bucket], cost: int) -> Answer | None:
+def find_refusal(buckets: Sequence[Bucket], cost: int) -> Admission | None:
     for bucket in buckets:
         if bucket.tokens < bucket.limit.needed(cost):
-            return Answer(bucket.texts, bucket.tokens, is_admitted=False)
+            return Admission(bucket.texts, bucket.tokens, is_admitted=False)
     return None
 
 
@@ -92,8 +92,8 @@ BucketKey = tuple[EnvironmentId, LimitCategory]
 
 
 async def take_stored_tokens(
-    db: Connection, requests: Sequence[Request], now: Millis
-) -> tuple[list[Answer], dict[BucketKey, Bucket]]:
+    db: Connection, requests: Sequence[CountedRequest], now: Millis
+) -> tuple[list[Admission], dict[BucketKey, Bucket]]:
     """Answer requests from the buckets that all processes share; returns these buckets too."""
     texts = {
         (request.environment_id, bucket.texts.category): bucket.texts
@@ -114,7 +114,7 @@ async def take_stored_tokens(
     return answers, stored
 
 
-def keys_of(request: Request) -> list[BucketKey]:
+def keys_of(request: CountedRequest) -> list[BucketKey]:
     return [(request.environment_id, bucket.texts.category) for bucket in request.buckets]
 
 

@@ -11,7 +11,15 @@ from clarion.bus import Bus, Signal
 from clarion.clock import SECOND, Clock, Millis
 from clarion.db.port import Connection, Database, Dialect
 from clarion.ids import EnvironmentId
-from clarion.limits.buckets import Answer, Bucket, Request, find_refusal, keys_of, take_stored_tokens, take_tokens
+from clarion.limits.buckets import (
+    Admission,
+    Bucket,
+    CountedRequest,
+    find_refusal,
+    keys_of,
+    take_stored_tokens,
+    take_tokens,
+)
 from clarion.limits.headers import Headers, LimitTexts
 from clarion.settings.rate_limits import LimitCategory, RateLimit
 
@@ -54,7 +62,7 @@ class RateLimiter:
         self._is_shared = database.dialect is Dialect.POSTGRES if is_shared is None else is_shared
         self._environments: dict[EnvironmentId, _Environment] = {}
         self._first_loads: dict[EnvironmentId, asyncio.Task[_Environment]] = {}
-        self._batcher: Batcher[Request] = Batcher(self._count_together)
+        self._batcher: Batcher[CountedRequest] = Batcher(self._count_together)
         bus.listen(Signal.LIMITS_CHANGED, self._expire)
 
     async def admit(
@@ -76,19 +84,19 @@ class RateLimiter:
         buckets = [known[one] for one in _COUNTS_IN[category] if one in known]
         if not buckets:
             return []
-        request = Request(environment_id, buckets, cost, held)
+        request = CountedRequest(environment_id, buckets, cost, held)
         answer = await self._count(request, now) if self._is_shared else take_tokens(buckets, request, now)
         return answer.headers_for(cost)
 
-    async def _count(self, request: Request, now: Millis) -> Answer:
+    async def _count(self, request: CountedRequest, now: Millis) -> Admission:
         """Count a request in the store, unless the buckets cannot pay even if no other process has taken from them."""
         for bucket in request.buckets:
             bucket.refill(now)
         refusal = None if request.held else find_refusal(request.buckets, request.cost)
-        answer: Answer = refusal or await self._batcher.submit(request)
+        answer: Admission = refusal or await self._batcher.submit(request)
         return answer
 
-    async def _count_together(self, batch: Batch[Request]) -> Sequence[Answer]:
+    async def _count_together(self, batch: Batch[CountedRequest]) -> Sequence[Admission]:
         requests, now = batch.take(), self._clock.now()
         answers, stored = await self._database.transaction(lambda db: take_stored_tokens(db, requests, now))
         for request in requests:

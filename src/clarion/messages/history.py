@@ -37,7 +37,7 @@ class SendAttempt(Struct, frozen=True, kw_only=True):
     milliseconds: int | None = None
 
 
-class Sending(Struct, frozen=True, kw_only=True):
+class SendingHistory(Struct, frozen=True, kw_only=True):
     """What is known of the way of a message to its provider."""
 
     integration_id: IntegrationId | None
@@ -56,7 +56,7 @@ async def get_message(db: Connection, environment_id: EnvironmentId, message_id:
     return message_of(row)
 
 
-async def get_sending(db: Connection, message: Message) -> Sending:
+async def get_sending(db: Connection, message: Message) -> SendingHistory:
     """Return how a message was sent; its job may be deleted, and its attempts with it."""
     row = await db.fetch_one(FIND_SENDING, environment_id=message.environment_id, id=message.id)
     if row is None:
@@ -64,7 +64,7 @@ async def get_sending(db: Connection, message: Message) -> Sending:
     details = [] if row["details"] is None else read_details(JobId(message.job_id), row["details"])
     # A message whose provider gave no id has its own there.
     own = row["provider_message_id"] == id_text(message.id)
-    return Sending(
+    return SendingHistory(
         integration_id=row["integration_id"],
         integration=row["identifier"],
         provider_message_id=None if own else row["provider_message_id"],

@@ -8,7 +8,7 @@ from clarion.clock import iso_text
 from clarion.http.wire import DateTimeText, Wire, given
 from clarion.ids import id_text
 from clarion.jobs.details import DetailStatus, ExecutionDetail
-from clarion.messages.history import SendAttempt, Sending
+from clarion.messages.history import SendAttempt, SendingHistory
 from clarion.messages.mail import Mail
 from clarion.messages.wire import MessageOut
 
@@ -122,7 +122,7 @@ class MessageDetailOut(MessageOut):
     """The e-mail as its provider was given it; absent for other channels."""
 
     @classmethod
-    def of_sending(cls, message: MessageOut, sending: Sending, mail: Mail | None) -> Self:
+    def of_sending(cls, message: MessageOut, sending: SendingHistory, mail: Mail | None) -> Self:
         return cls(
             **{name: getattr(message, name) for name in message.__struct_fields__},
             integration_id=UNSET if sending.integration_id is None else id_text(sending.integration_id),

@@ -12,7 +12,7 @@ from clarion.http.server.responding import send_response
 from clarion.http.static import protect
 from clarion.jsontext import encode_json
 from clarion.monitoring.families import ProcessState, render_metrics
-from clarion.monitoring.health import Health
+from clarion.monitoring.health import Readiness
 from clarion.monitoring.metrics.database import MeasuredDatabase
 from clarion.monitoring.metrics.measures import Measures
 from clarion.monitoring.store_state import StoreWatch
@@ -35,7 +35,7 @@ class Answers:
     """Answers from the state of this process."""
 
     def __init__(
-        self, database: Database, clock: Clock, measures: Measures, health: Health, token: Secret | None
+        self, database: Database, clock: Clock, measures: Measures, health: Readiness, token: Secret | None
     ) -> None:
         self._database = database if isinstance(database, MeasuredDatabase) else None
         self._clock = clock

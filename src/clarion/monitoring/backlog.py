@@ -29,7 +29,7 @@ class Queue(StrEnum):
     """Webhooks: events that are due at an endpoint."""
 
 
-class Waiting(Struct, frozen=True, kw_only=True):
+class QueueBacklog(Struct, frozen=True, kw_only=True):
     """What waits in one queue and could be worked on now."""
 
     count: int = 0
@@ -149,7 +149,7 @@ OWN_DUE_DELIVERIES = sql(f"""
 """)
 
 
-async def read_backlog(db: Connection, now: Millis) -> dict[Queue, Waiting]:
+async def read_backlog(db: Connection, now: Millis) -> dict[Queue, QueueBacklog]:
     """What waits in each queue at this moment, in all environments together."""
     await prefer_index_scans(db)
     limits = {"limit": MAX_COUNTED}
@@ -176,7 +176,7 @@ async def count_sends_under_way(db: Connection, now: Millis) -> int:
 
 async def read_own_backlog(
     db: Connection, environment_id: EnvironmentId, now: Millis, *, limit: int
-) -> dict[Queue, Waiting]:
+) -> dict[Queue, QueueBacklog]:
     """What waits in each queue of one environment, counted up to `limit`."""
     await prefer_index_scans(db)
     own = {"environment_id": environment_id, "limit": limit}
@@ -202,7 +202,7 @@ def _moment_of(row: Row) -> Millis | None:
     return None if row["trigger_id"] is None else id_millis(row["trigger_id"])
 
 
-def _add_up(rows: Iterable[Row], limit: int) -> Waiting:
+def _add_up(rows: Iterable[Row], limit: int) -> QueueBacklog:
     found = [row for row in rows if row["count"]]
     count = sum(row["count"] for row in found)
-    return Waiting(count=min(count, limit), since=min((row["since"] for row in found), default=None))
+    return QueueBacklog(count=min(count, limit), since=min((row["since"] for row in found), default=None))

@@ -12,7 +12,7 @@ from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.db.queue_plans import prefer_index_scans
 from clarion.ids import EnvironmentId, IntegrationId
-from clarion.monitoring.backlog import Queue, Waiting, read_own_backlog
+from clarion.monitoring.backlog import Queue, QueueBacklog, read_own_backlog
 from clarion.monitoring.heartbeat import list_processes
 
 MAX_COUNTED = 1_000
@@ -50,9 +50,9 @@ class FailingIntegration(Struct, frozen=True, kw_only=True):
     """Whether its circuit is open: other integrations are used instead."""
 
 
-class EnvironmentState(Struct, frozen=True, kw_only=True):
+class EnvironmentSnapshot(Struct, frozen=True, kw_only=True):
     read_at: Millis
-    backlog: dict[Queue, Waiting]
+    backlog: dict[Queue, QueueBacklog]
     """Counted up to `MAX_COUNTED`."""
     dead_letters: int
     """At most `MAX_COUNTED`."""
@@ -61,13 +61,13 @@ class EnvironmentState(Struct, frozen=True, kw_only=True):
     """Processes that run workflows and are alive; they serve all environments."""
 
 
-async def read_environment_state(db: Connection, environment_id: EnvironmentId, now: Millis) -> EnvironmentState:
+async def read_environment_state(db: Connection, environment_id: EnvironmentId, now: Millis) -> EnvironmentSnapshot:
     backlog = await read_own_backlog(db, environment_id, now, limit=MAX_COUNTED)
     await prefer_index_scans(db)
     dead = await db.fetch_one(OWN_DEAD_LETTERS, environment_id=environment_id, limit=MAX_COUNTED)
     unwell = await db.fetch(OWN_UNWELL, environment_id=environment_id, limit=MAX_FAILING)
     processes = await list_processes(db)
-    return EnvironmentState(
+    return EnvironmentSnapshot(
         read_at=now,
         backlog=backlog,
         dead_letters=dead["count"] if dead else 0,
@@ -94,9 +94,11 @@ class EnvironmentWatch:
         self._database = database
         self._clock = clock
         self._lock = asyncio.Lock()
-        self._read: BoundedCache[EnvironmentId, tuple[float, EnvironmentState]] = BoundedCache(limit=_MAX_ENVIRONMENTS)
+        self._read: BoundedCache[EnvironmentId, tuple[float, EnvironmentSnapshot]] = BoundedCache(
+            limit=_MAX_ENVIRONMENTS
+        )
 
-    async def find(self, environment_id: EnvironmentId) -> EnvironmentState:
+    async def find(self, environment_id: EnvironmentId) -> EnvironmentSnapshot:
         """The present state, a few seconds old at most; raises StoreUnavailable."""
         async with self._lock:
             found = self._read.get(environment_id)

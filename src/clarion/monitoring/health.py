@@ -29,7 +29,7 @@ LACKING_KEY = "Secrets are sealed with an encryption key that this process lacks
 log = logging.getLogger(__name__)
 
 
-class Health:
+class Readiness:
     """The readiness of this process. What it says is fit for anyone to read."""
 
     def __init__(
@@ -83,7 +83,7 @@ class Health:
 class HealthFile:
     """A file that is touched while the process is ready and removed while it is not, for probes without a port."""
 
-    def __init__(self, path: Path, health: Health) -> None:
+    def __init__(self, path: Path, health: Readiness) -> None:
         self._path = path
         self._health = health
 
@@ -102,4 +102,4 @@ class HealthFile:
             else:
                 self._path.touch(mode=0o644)
         except OSError as error:
-            log.warning("Health file not written", extra={"error": str(error)})
+            log.warning("Readiness file not written", extra={"error": str(error)})

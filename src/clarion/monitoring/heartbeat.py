@@ -45,7 +45,7 @@ LEAVE = sql("DELETE FROM processes WHERE id = :id")
 log = logging.getLogger(__name__)
 
 
-class Report(Struct, frozen=True, kw_only=True, rename="camel"):
+class ProcessReport(Struct, frozen=True, kw_only=True, rename="camel"):
     """What a process says of itself; the counts are those of about the last minute."""
 
     interval_seconds: float = 30
@@ -76,7 +76,7 @@ class ProcessRow(Struct, frozen=True, kw_only=True):
     """By the clock of the database."""
     clock_at: Millis
     """The same moment, by the clock of its machine."""
-    report: Report
+    report: ProcessReport
     now: Millis
     """By the clock of the database."""
     is_alive: bool
@@ -93,7 +93,7 @@ async def list_processes(db: Connection) -> list[ProcessRow]:
 
 
 def _process_row(row: Row, dialect: Dialect) -> ProcessRow:
-    report = msgspec.json.decode(row["report"], type=Report)
+    report = msgspec.json.decode(row["report"], type=ProcessReport)
     return ProcessRow(
         kind=row["kind"],
         host=row["host"],
@@ -108,7 +108,7 @@ def _process_row(row: Row, dialect: Dialect) -> ProcessRow:
     )
 
 
-def is_recent(age: int, report: Report) -> bool:
+def is_recent(age: int, report: ProcessReport) -> bool:
     """Whether a process whose last heartbeat is so many milliseconds old has missed few others."""
     return age <= _MISSED * report.interval_seconds * SECOND
 
@@ -203,7 +203,7 @@ class Heartbeat:
     async def leave(self) -> None:
         await self._database.transaction(lambda db: db.execute(LEAVE, id=self._id))
 
-    def _report(self, *, is_ready: bool) -> Report:
+    def _report(self, *, is_ready: bool) -> ProcessReport:
         measures, before = self._measures, self._counts[0]
         present = _Counts(
             self._clock.now(),
@@ -219,7 +219,7 @@ class Heartbeat:
         requests, accepted, completed, sent, failed = (
             now - then for now, then in zip(present.values, before.values, strict=True)
         )
-        return Report(
+        return ProcessReport(
             interval_seconds=self._interval / SECOND,
             is_ready=is_ready,
             failing=list(self._list_failing()),

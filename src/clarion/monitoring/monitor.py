@@ -8,7 +8,7 @@ from clarion.clock import Clock
 from clarion.db.port import Database
 from clarion.http.operation import Services
 from clarion.monitoring.answers import Answers
-from clarion.monitoring.health import Health, HealthFile
+from clarion.monitoring.health import HealthFile, Readiness
 from clarion.monitoring.heartbeat import Heartbeat
 from clarion.monitoring.port import MonitoringPort
 from clarion.monitoring.watchdog import LoopWatchdog
@@ -30,7 +30,7 @@ class Monitor:
     ) -> None:
         self._settings = settings
         clock, self.measures = services.clock, services.measures
-        health = Health(database, watchdog, services.vault, background)
+        health = Readiness(database, watchdog, services.vault, background)
         self.answers = Answers(database, clock, self.measures, health, settings.metrics_token)
         self.heartbeat = Heartbeat(
             database,

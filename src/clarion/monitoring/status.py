@@ -11,7 +11,7 @@ from clarion.db.migrations.revisions import list_known_revisions
 from clarion.db.open import find_revision, open_store, store_path
 from clarion.db.port import Connection, Dialect
 from clarion.db.query import sql
-from clarion.monitoring.backlog import Queue, Waiting, count_sends_under_way
+from clarion.monitoring.backlog import Queue, QueueBacklog, count_sends_under_way
 from clarion.monitoring.heartbeat import ProcessRow, list_processes
 from clarion.monitoring.store_state import StoreState, UnwellIntegration, read_store_state
 from clarion.settings.model import Settings
@@ -30,7 +30,7 @@ class Rates(Struct, frozen=True, kw_only=True, rename="camel"):
     failed: float = 0
 
 
-class Status(Struct, frozen=True, kw_only=True):
+class InstallationStatus(Struct, frozen=True, kw_only=True):
     database: Dialect
     schema: str | None
     """None if the store is empty."""
@@ -71,21 +71,21 @@ class Status(Struct, frozen=True, kw_only=True):
     def open_circuits(self) -> list[UnwellIntegration]:
         return [] if self.state is None else [one for one in self.state.unwell if one.is_open]
 
-    def waiting(self, queue: Queue) -> Waiting:
-        return Waiting() if self.state is None else self.state.backlog[queue]
+    def waiting(self, queue: Queue) -> QueueBacklog:
+        return QueueBacklog() if self.state is None else self.state.backlog[queue]
 
 
-async def read_status(settings: Settings) -> Status:
+async def read_status(settings: Settings) -> InstallationStatus:
     """Read the status; raises StoreUnavailable if the store does not exist or cannot be reached."""
     revision, needed = await find_revision(settings), list_known_revisions()[-1]
     database = await open_store(settings)
     try:
         path = store_path(settings) if settings.database_url is None else None
 
-        async def read(db: Connection) -> Status:
+        async def read(db: Connection) -> InstallationStatus:
             now, size = await _read_moment(db), await _read_size(db, path)
             is_current = revision == needed
-            return Status(
+            return InstallationStatus(
                 database=db.dialect,
                 schema=revision,
                 needed_schema=needed,
@@ -114,7 +114,7 @@ async def _read_size(db: Connection, path: Path | None) -> int:
     return sum(one.stat().st_size for one in files if one.exists())
 
 
-def status_document(status: Status) -> dict[str, object]:
+def status_document(status: InstallationStatus) -> dict[str, object]:
     """The status as JSON, for scripts."""
     state = status.state
     return {

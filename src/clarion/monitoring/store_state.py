@@ -11,7 +11,7 @@ from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.db.queue_plans import prefer_index_scans
 from clarion.errors import StoreUnavailable
-from clarion.monitoring.backlog import MAX_COUNTED, Queue, Waiting, read_backlog
+from clarion.monitoring.backlog import MAX_COUNTED, Queue, QueueBacklog, read_backlog
 
 MAX_CIRCUITS = 200
 _FRESH_SECONDS = 5.0
@@ -51,7 +51,7 @@ class StoreState(Struct, frozen=True, kw_only=True):
     """What everybody who looks at the store at this moment sees."""
 
     read_at: Millis
-    backlog: dict[Queue, Waiting]
+    backlog: dict[Queue, QueueBacklog]
     open_windows: int
     """Of digests, among the first `MAX_COUNTED` runs that wait."""
     dead_letters: int

@@ -8,8 +8,8 @@ from clarion import __version__
 from clarion.clock import Millis, iso_text
 from clarion.http.wire import DateTimeText, Wire, one_of
 from clarion.ids import id_text
-from clarion.monitoring.backlog import Queue, Waiting
-from clarion.monitoring.environment_state import MAX_COUNTED, EnvironmentState, FailingIntegration
+from clarion.monitoring.backlog import Queue, QueueBacklog
+from clarion.monitoring.environment_state import MAX_COUNTED, EnvironmentSnapshot, FailingIntegration
 from clarion.providers.builtin.names import BuiltinNames
 from clarion.vocabulary import Channel
 
@@ -27,7 +27,7 @@ class QueueBacklogOut(Wire):
     """For how many seconds the oldest of it has waited."""
 
     @classmethod
-    def of(cls, waiting: Waiting, now: Millis) -> Self:
+    def of(cls, waiting: QueueBacklog, now: Millis) -> Self:
         return cls(
             count=waiting.count,
             is_capped=waiting.count >= MAX_COUNTED,
@@ -81,7 +81,7 @@ class EnvironmentStatusOut(Wire):
     """Up to 20 integrations whose last sends failed; absent if the caller may not read integrations."""
 
     @classmethod
-    def of(cls, state: EnvironmentState, names: BuiltinNames, *, shows_integrations: bool) -> Self:
+    def of(cls, state: EnvironmentSnapshot, names: BuiltinNames, *, shows_integrations: bool) -> Self:
         return cls(
             version=__version__,
             workers=state.workers,

@@ -19,8 +19,8 @@ from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.definition.receipts import ReceiptKind
 from clarion.receipts import store
 from clarion.receipts.model import (
+    DeliveryReport,
     MessageState,
-    Report,
     ReportedMessage,
     apply_report,
     can_be_early,
@@ -53,16 +53,16 @@ log = logging.getLogger(__name__)
 class RecordedBatch(NamedTuple):
     """The result of recording a batch of reports."""
 
-    recorded: list[tuple[Report, MessageId]]
+    recorded: list[tuple[DeliveryReport, MessageId]]
     """The reports that were new, with their messages."""
-    unmatched: list[Report]
+    unmatched: list[DeliveryReport]
     """Those whose message is not found."""
 
 
 async def record_reports(
     database: Database,
     integration: Integration,
-    reports: Sequence[Report],
+    reports: Sequence[DeliveryReport],
     now: Millis,
     *,
     tracer: Tracer | None = None,
@@ -103,7 +103,12 @@ class _Effects(Struct):
 
 
 async def record_batch(
-    db: Connection, integration: Integration, batch: Sequence[Report], now: Millis, *, should_keep_early: bool = False
+    db: Connection,
+    integration: Integration,
+    batch: Sequence[DeliveryReport],
+    now: Millis,
+    *,
+    should_keep_early: bool = False,
 ) -> RecordedBatch:
     """Record a batch of reports."""
     await prefer_index_scans(db)
@@ -133,7 +138,7 @@ async def record_batch(
 
 
 async def _find_messages(
-    db: Connection, integration: Integration, batch: Sequence[Report]
+    db: Connection, integration: Integration, batch: Sequence[DeliveryReport]
 ) -> dict[bytes, tuple[MessageId, JobId]]:
     """Find the message and the job of each report, by digest; our own message id takes precedence."""
     own_ids = {one.message_id for one in batch if one.message_id is not None}
@@ -150,7 +155,7 @@ async def _find_messages(
 
 
 def _add_effects(
-    effects: _Effects, integration: Integration, report: Report, message: ReportedMessage, now: Millis
+    effects: _Effects, integration: Integration, report: DeliveryReport, message: ReportedMessage, now: Millis
 ) -> None:
     effects.digests.append(report.digest)
     effects.details.setdefault(message.job_id, []).append(report.detail)

@@ -15,7 +15,7 @@ from clarion.integrations.model import Integration
 from clarion.monitoring.traces.tracer import Tracer
 from clarion.receipts import store
 from clarion.receipts.actions import RecordedBatch, record_batch
-from clarion.receipts.model import Report
+from clarion.receipts.model import DeliveryReport
 from clarion.receipts.traces import trace_reports
 from clarion.vault import Vault
 
@@ -32,7 +32,7 @@ Ids = tuple[EnvironmentId, IntegrationId]
 class RetryResult(NamedTuple):
     """The result of retrying one batch of reports."""
 
-    recorded: list[tuple[Report, MessageId]]
+    recorded: list[tuple[DeliveryReport, MessageId]]
     last: bytes | None
     """The digest after which the next batch starts; None after the last batch."""
 

@@ -37,7 +37,7 @@ _CODES = {
 }
 
 
-class Report(Struct, frozen=True, kw_only=True):
+class DeliveryReport(Struct, frozen=True, kw_only=True):
     """One receipt, ready to be stored: validated, truncated and without secrets."""
 
     kind: ReceiptKind
@@ -80,7 +80,9 @@ class ReportedMessage(Struct, frozen=True, kw_only=True):
     state: MessageState
 
 
-def read_report(receipt: Receipt, integration: Integration, redact: Callable[[Any], Any], now: Millis) -> Report:
+def read_report(
+    receipt: Receipt, integration: Integration, redact: Callable[[Any], Any], now: Millis
+) -> DeliveryReport:
     """Make a report of a receipt; an impossible moment is replaced by now."""
     at = now if receipt.at is None or not 0 < receipt.at <= now + DAY else receipt.at
     raw = _redacted_raw(receipt.raw, redact)
@@ -88,7 +90,7 @@ def read_report(receipt: Receipt, integration: Integration, redact: Callable[[An
         _find_code(receipt), at, source=DetailSource.WEBHOOK, provider_id=integration.provider_id, raw=raw
     )
     own_id = find_id(receipt.message_id or "")
-    return Report(
+    return DeliveryReport(
         kind=receipt.kind,
         digest=_digest(receipt, integration),
         message_id=None if own_id is None else MessageId(own_id),
@@ -101,12 +103,12 @@ def read_report(receipt: Receipt, integration: Integration, redact: Callable[[An
     )
 
 
-def can_be_early(report: Report) -> bool:
+def can_be_early(report: DeliveryReport) -> bool:
     """Return whether the message may be found later: one that is named by our own id exists before it is sent."""
     return report.message_id is None and report.provider_message_id is not None
 
 
-def apply_report(state: MessageState, report: Report) -> MessageState:
+def apply_report(state: MessageState, report: DeliveryReport) -> MessageState:
     """Return the state after one more report: the later of failure and arrival wins, on a tie the failure.
 
     Reports come late and in any order; the same reports lead to the same state in every order.
@@ -130,7 +132,7 @@ def apply_report(state: MessageState, report: Report) -> MessageState:
     )
 
 
-def is_about_message(message: ReportedMessage, report: Report, integration: Integration) -> bool:
+def is_about_message(message: ReportedMessage, report: DeliveryReport, integration: Integration) -> bool:
     """Return whether the report is about the message itself.
 
     It may be about one of several devices, a copy, or an attempt that another integration has replaced.
@@ -139,7 +141,7 @@ def is_about_message(message: ReportedMessage, report: Report, integration: Inte
     return is_of_integration and not report.is_partial and not is_about_copy(message, report)
 
 
-def is_about_copy(message: ReportedMessage, report: Report) -> bool:
+def is_about_copy(message: ReportedMessage, report: DeliveryReport) -> bool:
     """Return whether the report is about another person, who got a copy of the e-mail."""
     if message.channel is not Channel.EMAIL:
         return False
@@ -147,7 +149,7 @@ def is_about_copy(message: ReportedMessage, report: Report) -> bool:
     return is_address(Channel.EMAIL, recipient) and recipient != fold_address(Channel.EMAIL, message.email or "")
 
 
-def find_suppressed_address(message: ReportedMessage, report: Report) -> tuple[str, SuppressionReason] | None:
+def find_suppressed_address(message: ReportedMessage, report: DeliveryReport) -> tuple[str, SuppressionReason] | None:
     """Return the normalized address that the report suppresses and why, or None."""
     reason = _suppression_reason(report)
     if reason is None or message.channel not in (Channel.EMAIL, Channel.SMS):
@@ -159,13 +161,13 @@ def find_suppressed_address(message: ReportedMessage, report: Report) -> tuple[s
     return (address, reason) if is_address(message.channel, address) else None
 
 
-def find_dead_token(message: ReportedMessage, report: Report) -> str | None:
+def find_dead_token(message: ReportedMessage, report: DeliveryReport) -> str | None:
     """Return the device token that the report declares invalid, or None."""
     is_dead = message.channel is Channel.PUSH and report.kind is ReceiptKind.BOUNCED and report.is_hard
     return report.recipient if is_dead else None
 
 
-def _suppression_reason(report: Report) -> SuppressionReason | None:
+def _suppression_reason(report: DeliveryReport) -> SuppressionReason | None:
     match report.kind:
         case ReceiptKind.BOUNCED:
             return SuppressionReason.BOUNCED if report.is_hard else None
@@ -181,7 +183,7 @@ def _last_failure(delivery: Mapping[str, Millis]) -> tuple[Millis, str] | None:
     return max(((delivery[kind], str(kind)) for kind in _FAILURES if kind in delivery), default=None)
 
 
-def _failure_text(state: MessageState, report: Report, before: tuple[Millis, str] | None) -> str | None:
+def _failure_text(state: MessageState, report: DeliveryReport, before: tuple[Millis, str] | None) -> str | None:
     """Return the text of the last failure; of two at the same moment, the greater text in any order of arrival."""
     if report.kind not in _FAILURES:
         return state.error_text

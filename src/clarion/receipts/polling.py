@@ -18,7 +18,7 @@ from clarion.providers.definition.result import SendFailure
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.sending.redaction import make_account_redactor
 from clarion.receipts.actions import record_reports
-from clarion.receipts.model import Report, read_report
+from clarion.receipts.model import DeliveryReport, read_report
 from clarion.receipts.store import find_integration
 from clarion.receipts.tickets import RETENTION, ReceiptTicket, claim_tickets, delete_tickets
 from clarion.vault import Vault
@@ -91,7 +91,7 @@ async def _fetch_receipts(
     return {one.provider_message_id: one for one in receipts if one.provider_message_id in ids}
 
 
-def _report(one: ReceiptTicket, receipt: Receipt, integration: Integration, now: Millis) -> Report:
+def _report(one: ReceiptTicket, receipt: Receipt, integration: Integration, now: Millis) -> DeliveryReport:
     """Make a report of a receipt, with the message and the recipient of its ticket."""
     named = structs.replace(receipt, message_id=id_text(one.message_id), recipient=one.recipient)
     redact = make_account_redactor(integration.channel, integration.credentials, device_tokens=(one.recipient,))

@@ -13,10 +13,10 @@ from clarion.integrations.model import Integration
 from clarion.providers.definition.kinds import HttpProvider
 from clarion.providers.definition.receipts import (
     Callback,
+    ProviderReply,
     Receipt,
     ReceiptForged,
     ReceiptRefused,
-    Reply,
     by_token,
     is_same,
 )
@@ -122,7 +122,9 @@ def _check_source(known: str | None, source: str) -> None:
         )
 
 
-async def _read(call: DetachedCall, integration: Integration, callback: Callback) -> tuple[list[Receipt], Reply | None]:
+async def _read(
+    call: DetachedCall, integration: Integration, callback: Callback
+) -> tuple[list[Receipt], ProviderReply | None]:
     try:
         return await call.services.gateway.read_receipts(integration.provider_id, integration.credentials, callback)
     except ReceiptForged as error:

@@ -11,7 +11,7 @@ from clarion.ids import EnvironmentId, IntegrationId, JobId, MessageId
 from clarion.integrations.model import Integration
 from clarion.integrations.store import integration_of
 from clarion.jsontext import json_text, json_value
-from clarion.receipts.model import MessageState, Report, ReportedMessage
+from clarion.receipts.model import DeliveryReport, MessageState, ReportedMessage
 from clarion.vault import Vault
 from clarion.vocabulary import Channel, MessageStatus
 
@@ -126,7 +126,7 @@ async def insert_receipts(db: Connection, environment_id: EnvironmentId, digests
 
 
 async def insert_early_reports(
-    db: Connection, integration: Integration, reports: Iterable[Report], now: Millis
+    db: Connection, integration: Integration, reports: Iterable[DeliveryReport], now: Millis
 ) -> None:
     """Store reports whose messages may be recorded soon."""
     ids = integration.environment_id, integration.id
@@ -140,11 +140,11 @@ async def list_early_integrations(db: Connection) -> list[tuple[EnvironmentId, I
 
 async def lock_early_reports(
     db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId, *, after: bytes, limit: int
-) -> list[tuple[Report, Millis]]:
+) -> list[tuple[DeliveryReport, Millis]]:
     """Lock early reports in the order of their digests, with their moments of arrival; skips locked ones."""
     ids = {"environment_id": environment_id, "integration_id": integration_id}
     rows = await db.fetch(LOCK_EARLY, **ids, after=after, limit=limit)
-    return [(msgspec.json.decode(row["report"], type=Report), row["received_at"]) for row in rows]
+    return [(msgspec.json.decode(row["report"], type=DeliveryReport), row["received_at"]) for row in rows]
 
 
 async def delete_early_reports(

@@ -11,14 +11,14 @@ from clarion.integrations.model import Integration
 from clarion.monitoring.traces.spans import Span, SpanKind
 from clarion.monitoring.traces.store import list_message_traces
 from clarion.monitoring.traces.tracer import Tracer, new_span_id
-from clarion.receipts.model import Report
+from clarion.receipts.model import DeliveryReport
 
 
 async def trace_reports(
     database: Database,
     tracer: Tracer,
     integration: Integration,
-    recorded: Sequence[tuple[Report, MessageId]],
+    recorded: Sequence[tuple[DeliveryReport, MessageId]],
     started_at: int,
 ) -> None:
     """Export a span for each recorded report about a message of a traced trigger."""

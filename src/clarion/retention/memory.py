@@ -15,7 +15,7 @@ from clarion.ids import SubscriberKey
 from clarion.jobs.lane_locks import try_lock_lanes
 from clarion.jobs.lanes import LaneSet, lane_of
 from clarion.retention.progress import due_query
-from clarion.retention.scope import LAST, Deleted, Page, Scope, Walk, page_of
+from clarion.retention.scope import LAST, Deleted, Walk, WalkPage, WalkScope, page_of
 from clarion.schedules import MAX_AHEAD, Unit
 from clarion.vocabulary import StepType
 from clarion.workflows.controls import ControlsProblem, DigestControls, ThrottleControls, read_as
@@ -70,7 +70,7 @@ DELETE_PASSES = sql("""
 """)
 
 
-async def choose_windows(db: Connection, scope: Scope, after: bytes, limit: int) -> Page:
+async def choose_windows(db: Connection, scope: WalkScope, after: bytes, limit: int) -> WalkPage:
     horizon = await _find_horizon(db, scope)
     rows = await db.fetch(LIST_WINDOWS, environment_id=scope.environment_id, after=after, limit=limit)
     return page_of(rows, [row for row in rows if _is_over(row, horizon)], limit, end=LAST)
@@ -81,7 +81,7 @@ def _is_over(window: Row, horizon: Millis) -> bool:
     return window["leader_id"] is None and window["last_event_at"] <= horizon and not window["has_events"]
 
 
-async def delete_windows(db: Connection, scope: Scope, rows: Sequence[Row]) -> Deleted:
+async def delete_windows(db: Connection, scope: WalkScope, rows: Sequence[Row]) -> Deleted:
     """Delete the windows of lanes that no worker holds at this moment: one may be opening a window again."""
     lanes = {row["id"]: lane_of(SubscriberKey(row["key"] or "")) for row in rows}
     locked = set(await try_lock_lanes(db, scope.environment_id, LaneSet.of(lanes.values())))
@@ -92,22 +92,22 @@ async def delete_windows(db: Connection, scope: Scope, rows: Sequence[Row]) -> D
     return Deleted(await db.execute(DELETE_WINDOWS, environment_id=scope.environment_id, ids=ids, horizon=horizon))
 
 
-async def choose_passes(db: Connection, scope: Scope, after: bytes, limit: int) -> Page:
+async def choose_passes(db: Connection, scope: WalkScope, after: bytes, limit: int) -> WalkPage:
     """The old passes of the next throttles; if there are more than fit, the same throttles are next."""
     environment = {"environment_id": scope.environment_id}
     found = await db.fetch(LIST_THROTTLES, **environment, after=after, count=_IDS_A_PAGE)
     ids = [row["id"] for row in found]
     if not ids:
-        return Page(rows=[], last=LAST, is_last=True)
+        return WalkPage(rows=[], last=LAST, is_last=True)
     horizon = await _find_horizon(db, scope)
     rows = await db.fetch(LIST_PASSES, **environment, ids=ids, horizon=horizon, limit=limit)
     if len(rows) == limit:
-        return Page(rows=rows, last=after, is_last=False)
+        return WalkPage(rows=rows, last=after, is_last=False)
     is_last = len(ids) < _IDS_A_PAGE
-    return Page(rows=rows, last=LAST if is_last else ids[-1], is_last=is_last)
+    return WalkPage(rows=rows, last=LAST if is_last else ids[-1], is_last=is_last)
 
 
-async def delete_passes(db: Connection, scope: Scope, rows: Sequence[Row]) -> Deleted:
+async def delete_passes(db: Connection, scope: WalkScope, rows: Sequence[Row]) -> Deleted:
     deleted = await db.execute(
         DELETE_PASSES,
         environment_id=scope.environment_id,
@@ -118,7 +118,7 @@ async def delete_passes(db: Connection, scope: Scope, rows: Sequence[Row]) -> De
     return Deleted(deleted)
 
 
-async def _find_horizon(db: Connection, scope: Scope) -> Millis:
+async def _find_horizon(db: Connection, scope: WalkScope) -> Millis:
     rows = await db.fetch(LIST_REMEMBERING, environment_id=scope.environment_id)
     steps = (step for row in rows for step in decode_steps(row["steps"]))
     days = max(scope.days[DataKind.RUNS], remembered_days(steps))

@@ -14,7 +14,7 @@ from clarion.ids import NotificationId
 from clarion.messages.deletion import BY_RETENTION, note_deleted_by
 from clarion.retention.progress import due_query
 from clarion.retention.runs import UNFINISHED
-from clarion.retention.scope import Choose, Deleted, Page, Scope, Walk, page_of
+from clarion.retention.scope import Choose, Deleted, Walk, WalkPage, WalkScope, page_of
 from clarion.retention.triggers import delete_unneeded
 from clarion.vocabulary import Channel
 
@@ -42,7 +42,7 @@ DELETE_OUTBOX = sql("""
 _BUILT_IN = {Channel.EMAIL: "svc-email", Channel.SMS: "svc-sms"}
 
 
-async def choose_in_app(db: Connection, scope: Scope, after: bytes, limit: int) -> Page:
+async def choose_in_app(db: Connection, scope: WalkScope, after: bytes, limit: int) -> WalkPage:
     oldest = scope.oldest_id(DataKind.IN_APP_MESSAGES)
     given = {"channel": Channel.IN_APP, "after": after, "oldest": oldest, "limit": limit}
     rows = await db.fetch(LIST_OLD_IN_APP, environment_id=scope.environment_id, **given)
@@ -52,7 +52,7 @@ async def choose_in_app(db: Connection, scope: Scope, after: bytes, limit: int) 
     return page_of(rows, unneeded, limit, end=oldest)
 
 
-async def delete_in_app(db: Connection, scope: Scope, rows: Sequence[Row]) -> Deleted:
+async def delete_in_app(db: Connection, scope: WalkScope, rows: Sequence[Row]) -> Deleted:
     """Delete messages, unless one of them was snoozed in the meantime."""
     await prefer_index_scans(db)
     ids, oldest = [row["id"] for row in rows], scope.oldest_id(DataKind.IN_APP_MESSAGES)
@@ -65,7 +65,7 @@ async def delete_in_app(db: Connection, scope: Scope, rows: Sequence[Row]) -> De
 
 
 def _choose_outbox(channel: Channel) -> Choose:
-    async def choose(db: Connection, scope: Scope, after: bytes, limit: int) -> Page:
+    async def choose(db: Connection, scope: WalkScope, after: bytes, limit: int) -> WalkPage:
         oldest = scope.oldest_id(DataKind.OUTBOX)
         given = {"channel": channel, "after": after, "oldest": oldest, "limit": limit}
         rows = await db.fetch(LIST_OLD_OUTBOX, environment_id=scope.environment_id, **given)
@@ -77,7 +77,7 @@ def _choose_outbox(channel: Channel) -> Choose:
     return choose
 
 
-async def delete_outbox(db: Connection, scope: Scope, rows: Sequence[Row]) -> Deleted:
+async def delete_outbox(db: Connection, scope: WalkScope, rows: Sequence[Row]) -> Deleted:
     await prefer_index_scans(db)
     ids = [row["id"] for row in rows]
     gone = await db.fetch(DELETE_OUTBOX, environment_id=scope.environment_id, ids=ids)
@@ -87,7 +87,7 @@ async def delete_outbox(db: Connection, scope: Scope, rows: Sequence[Row]) -> De
 
 
 async def _list_unfinished(
-    db: Connection, scope: Scope, run_ids: Iterable[NotificationId]
+    db: Connection, scope: WalkScope, run_ids: Iterable[NotificationId]
 ) -> frozenset[NotificationId]:
     wanted = list(dict.fromkeys(run_ids))
     if not wanted:

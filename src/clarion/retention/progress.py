@@ -40,7 +40,7 @@ SAVE_PROGRESS = sql("""
 LIST_DELETED = sql("SELECT environment_id, walk, deleted FROM retention_progress")
 
 
-class Progress(Struct, frozen=True):
+class WalkProgress(Struct, frozen=True):
     position: bytes
     swept_at: Millis
     """When the walk began at the first row."""
@@ -67,7 +67,7 @@ def due_query(rows: str, key: str = "id", *, until: str = "AND t.id <= :oldest")
 
 async def list_due(
     db: Connection, walk: Walk, environment_ids: Sequence[EnvironmentId], *, now: Millis, oldest: bytes
-) -> dict[EnvironmentId, Progress]:
+) -> dict[EnvironmentId, WalkProgress]:
     """Where to go on in those of the environments that have rows to look at."""
     if walk.due is None:
         return {ALL_ENVIRONMENTS: await _find_progress(db, walk, now)}
@@ -83,13 +83,13 @@ async def list_due(
     return {row["environment_id"]: _progress(walk, row, now) for row in rows}
 
 
-async def _find_progress(db: Connection, walk: Walk, now: Millis) -> Progress:
+async def _find_progress(db: Connection, walk: Walk, now: Millis) -> WalkProgress:
     row = await db.fetch_one(FIND_PROGRESS, environment_id=ALL_ENVIRONMENTS, walk=walk.name)
     return _progress(walk, row or {"position": None, "swept_at": None}, now)
 
 
 async def save_progress(
-    db: Connection, environment_id: EnvironmentId, walk: Walk, progress: Progress, *, deleted: int
+    db: Connection, environment_id: EnvironmentId, walk: Walk, progress: WalkProgress, *, deleted: int
 ) -> None:
     """Store the position, and add to the number of deleted rows."""
     await db.execute(
@@ -120,11 +120,11 @@ async def release_lease(db: Connection, owner: bytes) -> None:
     await db.execute(RELEASE_LEASE, name=_LEASE_NAME, owner=owner)
 
 
-def _progress(walk: Walk, row: Row, now: Millis) -> Progress:
+def _progress(walk: Walk, row: Row, now: Millis) -> WalkProgress:
     # One in the future was made by a clock that was wrong.
     if row["position"] is None or not _swept_before(walk, now) < row["swept_at"] <= now:
-        return Progress(FIRST, now)
-    return Progress(row["position"], Millis(row["swept_at"]))
+        return WalkProgress(FIRST, now)
+    return WalkProgress(row["position"], Millis(row["swept_at"]))
 
 
 def _swept_before(walk: Walk, now: Millis) -> Millis:

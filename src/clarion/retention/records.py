@@ -9,7 +9,7 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import Query, sql
 from clarion.environments.options import DataKind
 from clarion.retention.progress import due_query
-from clarion.retention.scope import Deleted, Page, Scope, Walk, page_of
+from clarion.retention.scope import Deleted, Walk, WalkPage, WalkScope, page_of
 
 DELETE_EVENT_PEOPLE = sql("""
     DELETE FROM webhook_event_people WHERE environment_id = :environment_id AND event_id {any:ids}
@@ -24,12 +24,12 @@ def _make_walk(table: str, kind: DataKind, delete_parts: Query | None = None) ->
     """)
     delete_by_id = sql(f"DELETE FROM {table} WHERE environment_id = :environment_id AND id {{any:ids}}")
 
-    async def choose(db: Connection, scope: Scope, after: bytes, limit: int) -> Page:
+    async def choose(db: Connection, scope: WalkScope, after: bytes, limit: int) -> WalkPage:
         oldest = scope.oldest_id(kind)
         rows = await db.fetch(list_old, environment_id=scope.environment_id, after=after, oldest=oldest, limit=limit)
         return page_of(rows, rows, limit, end=oldest)
 
-    async def delete(db: Connection, scope: Scope, rows: Sequence[Row]) -> Deleted:
+    async def delete(db: Connection, scope: WalkScope, rows: Sequence[Row]) -> Deleted:
         ids = [row["id"] for row in rows]
         if delete_parts is not None:
             await db.execute(delete_parts, environment_id=scope.environment_id, ids=ids)

@@ -13,7 +13,7 @@ from clarion.db.queue_plans import prefer_index_scans
 from clarion.environments.options import DataKind
 from clarion.ids import NotificationId
 from clarion.retention.progress import due_query
-from clarion.retention.scope import Deleted, Page, Scope, Walk, page_of
+from clarion.retention.scope import Deleted, Walk, WalkPage, WalkScope, page_of
 from clarion.retention.triggers import delete_unneeded, mark_runs_deleted
 
 UNFINISHED = "('pending', 'queued', 'delayed', 'running')"
@@ -55,7 +55,7 @@ DELETE_RUNS = sql("DELETE FROM notifications WHERE environment_id = :environment
 DUE = due_query("notifications AS t WHERE TRUE")
 
 
-async def choose(db: Connection, scope: Scope, after: bytes, limit: int) -> Page:
+async def choose(db: Connection, scope: WalkScope, after: bytes, limit: int) -> WalkPage:
     oldest = scope.oldest_id(DataKind.RUNS)
     rows = await db.fetch(LIST_OLD, environment_id=scope.environment_id, after=after, oldest=oldest, limit=limit)
     leaders = {row["id"]: row["digested_into"] for row in rows}
@@ -64,7 +64,7 @@ async def choose(db: Connection, scope: Scope, after: bytes, limit: int) -> Page
 
 
 async def _list_needed(
-    db: Connection, scope: Scope, leaders: Mapping[NotificationId, NotificationId | None]
+    db: Connection, scope: WalkScope, leaders: Mapping[NotificationId, NotificationId | None]
 ) -> set[NotificationId]:
     """Those of the runs that are under way or were recently, or that were merged into such a one."""
     environment, found = {"environment_id": scope.environment_id}, dict(leaders)
@@ -96,7 +96,7 @@ def _leads_to(
     return current is not None
 
 
-async def delete(db: Connection, scope: Scope, rows: Sequence[Row]) -> Deleted:
+async def delete(db: Connection, scope: WalkScope, rows: Sequence[Row]) -> Deleted:
     """Delete runs, unless one of them was redriven in the meantime."""
     await prefer_index_scans(db)
     environment: dict[str, Any] = {"environment_id": scope.environment_id}

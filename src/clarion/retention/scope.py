@@ -18,7 +18,7 @@ FIRST = bytes(16)
 LAST = b"\xff" * 16
 
 
-class Scope(Struct, frozen=True, kw_only=True):
+class WalkScope(Struct, frozen=True, kw_only=True):
     """An environment, the moment, and how long data is kept."""
 
     environment_id: EnvironmentId
@@ -40,7 +40,7 @@ class Scope(Struct, frozen=True, kw_only=True):
         return self.by_environment.get(environment_id, self.days)[kind]
 
 
-class Page(Struct, frozen=True, kw_only=True):
+class WalkPage(Struct, frozen=True, kw_only=True):
     """The next rows of a walk."""
 
     rows: Sequence[Row]
@@ -58,9 +58,9 @@ class Deleted(Struct, frozen=True):
     """Whose inboxes have fewer unread messages now."""
 
 
-Choose: TypeAlias = Callable[[Connection, Scope, bytes, int], Awaitable[Page]]
+Choose: TypeAlias = Callable[[Connection, WalkScope, bytes, int], Awaitable[WalkPage]]
 """Reads up to so many rows behind a position, and returns those of them that nothing needs."""
-Delete: TypeAlias = Callable[[Connection, Scope, Sequence[Row]], Awaitable[Deleted]]
+Delete: TypeAlias = Callable[[Connection, WalkScope, Sequence[Row]], Awaitable[Deleted]]
 """Deletes chosen rows, except those that are needed by now, and what belongs to them."""
 
 
@@ -81,7 +81,7 @@ class Walk(Struct, frozen=True, kw_only=True):
     """Whether rows that were needed are looked at again, from the first one, once a day."""
 
 
-def page_of(rows: Sequence[Row], unneeded: Sequence[Row], limit: int, *, end: bytes) -> Page:
+def page_of(rows: Sequence[Row], unneeded: Sequence[Row], limit: int, *, end: bytes) -> WalkPage:
     """The page of a walk over ids; `end` is how far a walk has come that found no more rows."""
     is_last = len(rows) < limit
-    return Page(rows=unneeded, last=end if is_last else rows[-1]["id"], is_last=is_last)
+    return WalkPage(rows=unneeded, last=end if is_last else rows[-1]["id"], is_last=is_last)

@@ -10,7 +10,7 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.environments.options import DataKind
 from clarion.ids import first_id, id_millis, last_id
-from clarion.retention.scope import Deleted, Page, Scope, Walk, page_of
+from clarion.retention.scope import Deleted, Walk, WalkPage, WalkScope, page_of
 
 LIST_OLD_RESPONSES = sql("""
     SELECT id, environment_id FROM idempotency_keys WHERE id > :after AND id <= :oldest ORDER BY id LIMIT :limit
@@ -26,28 +26,28 @@ LIST_OLD_RECEIPTS = sql("""
 DELETE_RECEIPTS = sql("DELETE FROM receipts WHERE environment_id = :environment_id AND digest {any:digests}")
 
 
-async def choose_responses(db: Connection, scope: Scope, after: bytes, limit: int) -> Page:
+async def choose_responses(db: Connection, scope: WalkScope, after: bytes, limit: int) -> WalkPage:
     oldest = last_id(_latest_horizon(scope, DataKind.IDEMPOTENCY))
     rows = await db.fetch(LIST_OLD_RESPONSES, after=after, oldest=oldest, limit=limit)
     old = [row for row in rows if row["id"] <= last_id(_horizon(scope, row, DataKind.IDEMPOTENCY))]
     return page_of(rows, old, limit, end=oldest)
 
 
-async def delete_responses(db: Connection, _: Scope, rows: Sequence[Row]) -> Deleted:
+async def delete_responses(db: Connection, _: WalkScope, rows: Sequence[Row]) -> Deleted:
     return Deleted(await db.execute(DELETE_RESPONSES, ids=[row["id"] for row in rows]))
 
 
-async def choose_receipts(db: Connection, scope: Scope, after: bytes, limit: int) -> Page:
+async def choose_receipts(db: Connection, scope: WalkScope, after: bytes, limit: int) -> WalkPage:
     """Their position is a moment: a page has all receipts of its last moment, which may be more than `limit`."""
     since, oldest = id_millis(after), _latest_horizon(scope, DataKind.RECEIPTS)
     next_page = await db.fetch_one(FIND_END_OF_PAGE, after=since, oldest=oldest, limit=limit)
     last = oldest if next_page is None else Millis(next_page["received_at"])
     rows = await db.fetch(LIST_OLD_RECEIPTS, after=since, oldest=last)
     old = [row for row in rows if row["received_at"] <= _horizon(scope, row, DataKind.RECEIPTS)]
-    return Page(rows=old, last=first_id(Millis(last + 1)), is_last=next_page is None)
+    return WalkPage(rows=old, last=first_id(Millis(last + 1)), is_last=next_page is None)
 
 
-async def delete_receipts(db: Connection, _: Scope, rows: Sequence[Row]) -> Deleted:
+async def delete_receipts(db: Connection, _: WalkScope, rows: Sequence[Row]) -> Deleted:
     digests: dict[bytes, list[bytes]] = {}
     for row in rows:
         digests.setdefault(row["environment_id"], []).append(row["digest"])
@@ -57,15 +57,15 @@ async def delete_receipts(db: Connection, _: Scope, rows: Sequence[Row]) -> Dele
     return Deleted(count)
 
 
-def _horizon(scope: Scope, row: Row, kind: DataKind) -> Millis:
+def _horizon(scope: WalkScope, row: Row, kind: DataKind) -> Millis:
     return _before(scope, scope.days_in(row["environment_id"], kind))
 
 
-def _latest_horizon(scope: Scope, kind: DataKind) -> Millis:
+def _latest_horizon(scope: WalkScope, kind: DataKind) -> Millis:
     return _before(scope, min([scope.days[kind], *(days[kind] for days in scope.by_environment.values())]))
 
 
-def _before(scope: Scope, days: int) -> Millis:
+def _before(scope: WalkScope, days: int) -> Millis:
     return Millis(max(scope.now - days * DAY, 0))
 
 

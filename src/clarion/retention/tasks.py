@@ -11,8 +11,8 @@ from clarion.environments.options import EnvironmentOptions
 from clarion.environments.store import list_environments
 from clarion.ids import EnvironmentId
 from clarion.retention.periods import days_of
-from clarion.retention.progress import Progress, list_due
-from clarion.retention.scope import ALL_ENVIRONMENTS, FIRST, Page, Scope, Walk
+from clarion.retention.progress import WalkProgress, list_due
+from clarion.retention.scope import ALL_ENVIRONMENTS, FIRST, Walk, WalkPage, WalkScope
 from clarion.retention.walks import WALKS
 from clarion.settings.model import Settings
 
@@ -23,19 +23,19 @@ class Task(Struct):
     """A walk in one environment, and how far it has come."""
 
     walk: Walk
-    scope: Scope
-    progress: Progress
+    scope: WalkScope
+    progress: WalkProgress
     pages: int = 0
     """Read since its position was stored."""
 
 
-async def list_scopes(db: Connection, settings: Settings, now: Millis) -> list[Scope]:
+async def list_scopes(db: Connection, settings: Settings, now: Millis) -> list[WalkScope]:
     """The scope of every environment, and that of all together."""
     environments = await list_environments(db)
     days = {one.id: days_of(one.options, settings) for one in environments}
     default = days_of(EnvironmentOptions(), settings)
     return [
-        Scope(environment_id=one, now=now, days=days.get(one, default), by_environment=days)
+        WalkScope(environment_id=one, now=now, days=days.get(one, default), by_environment=days)
         for one in (ALL_ENVIRONMENTS, *days)
     ]
 
@@ -47,25 +47,25 @@ async def list_tasks(db: Connection, settings: Settings, now: Millis) -> list[Ta
     return [task for walk in WALKS for chunk in _chunks(walk, scopes) for task in await _list_due(db, walk, chunk)]
 
 
-def list_all_tasks(scopes: Sequence[Scope], now: Millis) -> list[Task]:
+def list_all_tasks(scopes: Sequence[WalkScope], now: Millis) -> list[Task]:
     """All walks in all environments, each from its beginning."""
-    return [Task(walk, scope, Progress(FIRST, now)) for walk in WALKS for scope in _scopes_of(walk, scopes)]
+    return [Task(walk, scope, WalkProgress(FIRST, now)) for walk in WALKS for scope in _scopes_of(walk, scopes)]
 
 
-async def choose_page(db: Connection, task: Task) -> Page:
+async def choose_page(db: Connection, task: Task) -> WalkPage:
     """Read the next page of a task."""
     await prefer_index_scans(db)
     walk = task.walk
     return await walk.choose(db, task.scope, task.progress.position, walk.page_size)
 
 
-def _scopes_of(walk: Walk, scopes: Sequence[Scope]) -> list[Scope]:
+def _scopes_of(walk: Walk, scopes: Sequence[WalkScope]) -> list[WalkScope]:
     return [one for one in scopes if (one.environment_id == ALL_ENVIRONMENTS) == (walk.due is None)]
 
 
-def _chunks(walk: Walk, scopes: Sequence[Scope]) -> Iterator[Sequence[Scope]]:
+def _chunks(walk: Walk, scopes: Sequence[WalkScope]) -> Iterator[Sequence[WalkScope]]:
     """Environments that keep the rows for the same time, because they are asked for together."""
-    by_oldest: dict[bytes, list[Scope]] = {}
+    by_oldest: dict[bytes, list[WalkScope]] = {}
     for scope in _scopes_of(walk, scopes):
         by_oldest.setdefault(scope.oldest_id(*walk.horizon_of), []).append(scope)
     for group in by_oldest.values():
@@ -73,8 +73,8 @@ def _chunks(walk: Walk, scopes: Sequence[Scope]) -> Iterator[Sequence[Scope]]:
             yield group[start : start + _ASKED_TOGETHER]
 
 
-async def _list_due(db: Connection, walk: Walk, scopes: Sequence[Scope]) -> list[Task]:
-    by_id: dict[EnvironmentId, Scope] = {scope.environment_id: scope for scope in scopes}
+async def _list_due(db: Connection, walk: Walk, scopes: Sequence[WalkScope]) -> list[Task]:
+    by_id: dict[EnvironmentId, WalkScope] = {scope.environment_id: scope for scope in scopes}
     oldest, now = scopes[0].oldest_id(*walk.horizon_of), scopes[0].now
     due = await list_due(db, walk, list(by_id), now=now, oldest=oldest)
     return [Task(walk, by_id[one], progress) for one, progress in due.items()]

@@ -10,7 +10,7 @@ from clarion.db.query import sql
 from clarion.environments.options import DataKind
 from clarion.ids import TriggerId
 from clarion.retention.progress import due_query
-from clarion.retention.scope import Deleted, Page, Scope, Walk, page_of
+from clarion.retention.scope import Deleted, Walk, WalkPage, WalkScope, page_of
 
 KEPT_FOR = (DataKind.RUNS, DataKind.IN_APP_MESSAGES, DataKind.OUTBOX)
 """A trigger that is older than all of these are kept has only runs that are under way."""
@@ -46,18 +46,18 @@ MARK_RUNS_DELETED = sql("""
 DUE = due_query("triggers AS t WHERE TRUE")
 
 
-async def choose(db: Connection, scope: Scope, after: bytes, limit: int) -> Page:
+async def choose(db: Connection, scope: WalkScope, after: bytes, limit: int) -> WalkPage:
     """Old triggers that have nothing any more; those that lose their last run or message are deleted with that."""
     oldest = scope.oldest_id(*KEPT_FOR)
     rows = await db.fetch(LIST_OLD, environment_id=scope.environment_id, after=after, oldest=oldest, limit=limit)
     return page_of(rows, [row for row in rows if row["is_unneeded"]], limit, end=oldest)
 
 
-async def delete(db: Connection, scope: Scope, rows: Sequence[Row]) -> Deleted:
+async def delete(db: Connection, scope: WalkScope, rows: Sequence[Row]) -> Deleted:
     return Deleted(await delete_unneeded(db, scope, [row["id"] for row in rows]))
 
 
-async def delete_unneeded(db: Connection, scope: Scope, trigger_ids: Iterable[TriggerId]) -> int:
+async def delete_unneeded(db: Connection, scope: WalkScope, trigger_ids: Iterable[TriggerId]) -> int:
     """Delete those of the triggers that are older than runs are kept and have nothing any more."""
     return await db.execute(
         DELETE_UNNEEDED,
@@ -67,7 +67,7 @@ async def delete_unneeded(db: Connection, scope: Scope, trigger_ids: Iterable[Tr
     )
 
 
-async def mark_runs_deleted(db: Connection, scope: Scope, trigger_ids: Iterable[TriggerId]) -> None:
+async def mark_runs_deleted(db: Connection, scope: WalkScope, trigger_ids: Iterable[TriggerId]) -> None:
     """Note with those that stay that they had runs which are deleted."""
     ids = sorted(set(trigger_ids))
     await db.execute(MARK_RUNS_DELETED, environment_id=scope.environment_id, ids=ids, now=scope.now)

@@ -12,7 +12,7 @@ from clarion.db.query import sql
 from clarion.environments.options import DataKind
 from clarion.ids import first_id, last_id
 from clarion.retention.progress import due_query
-from clarion.retention.scope import Deleted, Page, Scope, Walk, page_of
+from clarion.retention.scope import Deleted, Walk, WalkPage, WalkScope, page_of
 
 _TOLERANCE = HOUR
 """How much the clocks of processes may differ."""
@@ -42,7 +42,7 @@ DELETE_NOTES = sql("DELETE FROM workflow_version_notes WHERE environment_id = :e
 DUE = due_query("workflow_versions AS t WHERE TRUE")
 
 
-async def choose(db: Connection, scope: Scope, after: bytes, limit: int) -> Page:
+async def choose(db: Connection, scope: WalkScope, after: bytes, limit: int) -> WalkPage:
     oldest, horizon = scope.oldest_id(DataKind.WORKFLOW_VERSIONS), scope.horizon(DataKind.WORKFLOW_VERSIONS)
     rows = await db.fetch(LIST_OLD, environment_id=scope.environment_id, after=after, oldest=oldest, limit=limit)
     unneeded = [
@@ -56,7 +56,7 @@ async def choose(db: Connection, scope: Scope, after: bytes, limit: int) -> Page
     return page_of(rows, unneeded, limit, end=oldest)
 
 
-async def _may_have_triggers(db: Connection, scope: Scope, version: Row) -> bool:
+async def _may_have_triggers(db: Connection, scope: WalkScope, version: Row) -> bool:
     row = await db.fetch_one(
         COUNT_TRIGGERS,
         environment_id=scope.environment_id,
@@ -68,7 +68,7 @@ async def _may_have_triggers(db: Connection, scope: Scope, version: Row) -> bool
     return row is None or row["own"] > 0 or row["looked_at"] >= _MAX_TRIGGERS
 
 
-async def delete(db: Connection, scope: Scope, rows: Sequence[Row]) -> Deleted:
+async def delete(db: Connection, scope: WalkScope, rows: Sequence[Row]) -> Deleted:
     ids = [row["id"] for row in rows]
     await db.execute(DELETE_NOTES, environment_id=scope.environment_id, ids=ids)
     return Deleted(await db.execute(DELETE_VERSIONS, environment_id=scope.environment_id, ids=ids))

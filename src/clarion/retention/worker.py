@@ -17,8 +17,8 @@ from clarion.clock import Clock, Millis
 from clarion.db.deletion import EFFORTS, Pace
 from clarion.db.port import Connection, Database, Row
 from clarion.ids import EnvironmentId, new_id
-from clarion.retention.progress import Progress, claim_lease, release_lease, save_progress
-from clarion.retention.scope import Deleted, Page
+from clarion.retention.progress import WalkProgress, claim_lease, release_lease, save_progress
+from clarion.retention.scope import Deleted, WalkPage
 from clarion.retention.tasks import Task, choose_page, list_all_tasks, list_scopes, list_tasks
 from clarion.settings.model import Settings
 from clarion.triggers.attachments import delete_unneeded_files
@@ -107,13 +107,13 @@ class Retention:
         while len(rows) > (size := self._pace.batch):
             await self._delete(task, rows[:size], task.progress)
             rows = rows[size:]
-        task.progress = Progress(page.last, task.progress.swept_at)
+        task.progress = WalkProgress(page.last, task.progress.swept_at)
         if rows or _is_worth_saving(task, page):
             await self._delete(task, rows, task.progress)
             task.pages = 0
         return not page.is_last
 
-    async def _delete(self, task: Task, rows: Sequence[Row], progress: Progress) -> None:
+    async def _delete(self, task: Task, rows: Sequence[Row], progress: WalkProgress) -> None:
         """Delete rows in one unit of work, and store the position."""
         began, taken = time.perf_counter(), 0.0
 
@@ -151,11 +151,11 @@ async def count_old(database: Database, settings: Settings, now: Millis) -> dict
                 found.setdefault(environment_id, Counter())[task.walk.name] += 1
             # A walk that waits for the deletion of its page would read that page for ever.
             is_last = page.is_last or page.last == task.progress.position
-            task.progress = Progress(page.last, now)
+            task.progress = WalkProgress(page.last, now)
     return found
 
 
-def _is_worth_saving(task: Task, page: Page) -> bool:
+def _is_worth_saving(task: Task, page: WalkPage) -> bool:
     """Whether to store a position although nothing is deleted: sometimes, and at the end of a walk that got on."""
     if page.is_last:
         return task.walk.due is not None or task.pages > 1

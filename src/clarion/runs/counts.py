@@ -19,7 +19,7 @@ from clarion.db.query import sql
 from clarion.errors import Invalid
 from clarion.ids import first_id
 from clarion.runs.filters import Selection, select_runs, status_part
-from clarion.runs.model import Counts, Interval, RunFilter, Span
+from clarion.runs.model import Counts, Interval, RunFilter, TimeSpan
 from clarion.runs.status import COMPLETED, STATUSES
 from clarion.vocabulary import RunStatus
 
@@ -60,7 +60,7 @@ class _Range(Struct, eq=False):
         return [_Range(self.part, low, high) for low, high in pairwise(bounds)]
 
 
-def choose_span(after: Millis, before: Millis, interval: Interval | None) -> Span:
+def choose_span(after: Millis, before: Millis, interval: Interval | None) -> TimeSpan:
     """The buckets that cover a time; the interval is the shortest that makes few enough, unless it is given."""
     if after > before:
         raise Invalid.field("after", "must not be later than 'before'")
@@ -68,7 +68,7 @@ def choose_span(after: Millis, before: Millis, interval: Interval | None) -> Spa
         (one for one in Interval if (before - after) / one.millis < _CHOSEN_BUCKETS), Interval.WEEK
     )
     length = chosen.millis
-    span = Span(Millis(after // length * length), Millis((before // length + 1) * length), chosen)
+    span = TimeSpan(Millis(after // length * length), Millis((before // length + 1) * length), chosen)
     if len(span.buckets) > MAX_BUCKETS:
         name = "after" if interval is None else "interval"
         problem = f"makes {len(span.buckets)} buckets, but at most {MAX_BUCKETS} are counted; take a longer interval"
@@ -79,7 +79,7 @@ def choose_span(after: Millis, before: Millis, interval: Interval | None) -> Spa
 async def count_runs(
     db: Connection,
     wanted: RunFilter,
-    span: Span,
+    span: TimeSpan,
     *,
     max_exact: int = MAX_EXACT,
     max_sampled: int = MAX_SAMPLED,
@@ -115,7 +115,7 @@ def _by_status(selection: Selection, wanted: RunFilter) -> Selection:
 
 
 async def _count_exactly(
-    db: Connection, selection: Selection, span: Span, limit: int
+    db: Connection, selection: Selection, span: TimeSpan, limit: int
 ) -> Counter[tuple[int, RunStatus]] | None:
     """The counts; None if there are too many rows to look at."""
     found: Counter[tuple[int, RunStatus]] = Counter()
@@ -143,7 +143,9 @@ async def _count_exactly(
     return found
 
 
-async def _take_samples(db: Connection, selection: Selection, span: Span, max_sampled: int) -> tuple[list[_Range], int]:
+async def _take_samples(
+    db: Connection, selection: Selection, span: TimeSpan, max_sampled: int
+) -> tuple[list[_Range], int]:
     """Ranges that cover the whole span, and how many rows of each were looked at, at most."""
     length = span.interval.millis
     ranges = [_Range(part, Millis(start), Millis(start + length)) for part in selection.parts for start in span.buckets]

@@ -29,7 +29,7 @@ class RunStep(Struct, frozen=True, kw_only=True):
     provider_id: str | None
 
 
-class Wait(Struct, frozen=True, kw_only=True):
+class RunWait(Struct, frozen=True, kw_only=True):
     until: Millis
     reason: WaitReason
 
@@ -47,7 +47,7 @@ class RunRow(Struct, frozen=True, kw_only=True):
     workflow_key: str
     workflow_name: str
     status: RunStatus
-    wait: Wait | None
+    wait: RunWait | None
     merged_into: NotificationId | None
     steps: tuple[RunStep, ...]
 
@@ -102,7 +102,7 @@ _LENGTHS = {
 }
 
 
-class Span(Struct, frozen=True):
+class TimeSpan(Struct, frozen=True):
     """A stretch of time, whole buckets long."""
 
     after: Millis
@@ -115,7 +115,7 @@ class Span(Struct, frozen=True):
 
 
 class Counts(Struct, frozen=True):
-    span: Span
+    span: TimeSpan
     counts: Counter[tuple[int, RunStatus]]
     """By the beginning of the bucket."""
     is_estimated: bool

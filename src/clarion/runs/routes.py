@@ -12,7 +12,7 @@ from clarion.runs.filters import read_filter
 from clarion.runs.store import list_run_rows
 from clarion.runs.stream.feed import RunFeed
 from clarion.runs.stream.listeners import RunListener
-from clarion.runs.walk import Window, find_runs
+from clarion.runs.walk import RunWindow, find_runs
 from clarion.runs.wire import RunCountsOut, RunCountsQuery, RunEventsOut, RunOut, RunPage, RunQuery, RunStreamQuery
 from clarion.vocabulary import Scope
 
@@ -29,7 +29,7 @@ async def list_runs(call: Call, query: RunQuery) -> RunPage:
     """List runs as slim rows, newest first, by status, step type, provider, workflow, person, transaction and time."""
     check_order(query.after, query.before)
     wanted = await read_filter(call.db, call.environment_id, query, call.services.names)
-    window = Window(
+    window = RunWindow(
         after=None if query.after is None else query.after.moment,
         before=None if query.before is None else query.before.moment,
         below=None if query.cursor is None else NotificationId(query.cursor.id),

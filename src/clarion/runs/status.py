@@ -55,7 +55,7 @@ UPDATE_STATUSES = sql("""
 """)
 
 
-class Progress(Protocol):
+class RunProgress(Protocol):
     """How far a job has come."""
 
     @property
@@ -68,7 +68,7 @@ class Progress(Protocol):
     def attempt(self) -> int: ...
 
 
-def decide_run_status(jobs: Iterable[tuple[StepType, Progress]]) -> RunStatus:
+def decide_run_status(jobs: Iterable[tuple[StepType, RunProgress]]) -> RunStatus:
     """The status of a run whose jobs nobody has tried to send yet; see the top of this module."""
     facts = set()
     for kind, job in jobs:

@@ -9,7 +9,7 @@ from clarion.db.query import sql
 from clarion.ids import EnvironmentId, NotificationId
 from clarion.jobs.details import DetailCode
 from clarion.jobs.model import JobQueue
-from clarion.runs.model import RunRow, RunStep, Wait, WaitReason
+from clarion.runs.model import RunRow, RunStep, RunWait, WaitReason
 from clarion.runs.status import decide_from_facts, read_fact
 from clarion.vocabulary import JobStatus, RunStatus, StepType
 
@@ -67,11 +67,11 @@ def _run_row(row: Row, jobs: Iterable[Row]) -> RunRow:
     )
 
 
-def _find_wait(jobs: Iterable[Row]) -> Wait | None:
+def _find_wait(jobs: Iterable[Row]) -> RunWait | None:
     """What the run waits for: of several jobs that wait, the one that goes on first."""
     waiting = [job for job in jobs if read_fact(job) == "waiting" and job["due_at"] is not None]
     first: Any = min(waiting, key=lambda job: int(job["due_at"]), default=None)
-    return None if first is None else Wait(until=Millis(first["due_at"]), reason=_reason(first))
+    return None if first is None else RunWait(until=Millis(first["due_at"]), reason=_reason(first))
 
 
 def _reason(job: Row) -> WaitReason:

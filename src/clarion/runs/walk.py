@@ -18,7 +18,7 @@ MAX_EXAMINED = 20_000
 _CHUNK = 2_000
 
 
-class Window(Struct, frozen=True, kw_only=True):
+class RunWindow(Struct, frozen=True, kw_only=True):
     """The runs that began within a time, by the time in their ids."""
 
     after: Millis | None = None
@@ -44,7 +44,7 @@ class Found(Struct, frozen=True, kw_only=True):
 
 
 async def find_runs(
-    db: Connection, wanted: RunFilter, window: Window, *, limit: int, max_examined: int = MAX_EXAMINED
+    db: Connection, wanted: RunFilter, window: RunWindow, *, limit: int, max_examined: int = MAX_EXAMINED
 ) -> Found:
     """The newest runs that match, as far as `max_examined` rows have them."""
     low, high = window.bounds

@@ -22,7 +22,7 @@ from clarion.jobs import sends as sends_store
 from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailCode, ExecutionDetail, canceled_detail
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE, Job, JobQueue, Priority
-from clarion.jobs.sends import Wait
+from clarion.jobs.sends import PostponedSend
 from clarion.jsontext import json_value
 from clarion.runs.status import settle_run_statuses
 from clarion.sending.barrier import enter_claim
@@ -60,7 +60,7 @@ LIST_TRIGGERS = sql("""
 """)
 
 
-class Claim(NamedTuple):
+class SendClaim(NamedTuple):
     sends: list[ClaimedSend]
     """Taken by this worker alone."""
     has_found: bool
@@ -73,19 +73,19 @@ class Claim(NamedTuple):
 
 async def claim_sends(
     db: Connection, room: Room, integrations: IntegrationCache, places: Places, *, lease: Millis, now: Millis
-) -> Claim:
+) -> SendClaim:
     """Take jobs that are due, as many as there is room for; those that have to wait for an integration are put back."""
     environment_id, channel = room.queue
     known = await integrations.list(db, environment_id, await enter_claim(db, environment_id))
     shares = IntegrationShares(places.count_by_integration(environment_id), known)
     priorities, limit = shares.limit_room(room)
     if limit <= 0:
-        return Claim([], has_found=False, is_full=True)
+        return SendClaim([], has_found=False, is_full=True)
     rows = await sends_store.list_due_sends(db, environment_id, channel, priorities, limit=limit, now=now)
     # One that this process is still sending was not renewed in time: sending it again would send it twice.
     rows = [row for row in rows if row["status"] != JobStatus.RUNNING or not places.has(row["id"])]
     if not rows:
-        return Claim([], has_found=False)
+        return SendClaim([], has_found=False)
     # As of the statement that found them: nobody uses an integration as it was before they were accepted.
     known = await integrations.list(db, environment_id, rows[0]["configuration_version"])
     lease_until = Millis(now + lease)
@@ -102,7 +102,7 @@ async def claim_sends(
     waits = [one for one, wait in planned if wait]
     await settle_run_statuses(db, environment_id, _list_changed_runs(rows, waits), now)
     expired = sum(row["status"] == JobStatus.RUNNING for row in rows)
-    return Claim(going, has_found=True, is_full=bool(deferred), expired=expired)
+    return SendClaim(going, has_found=True, is_full=bool(deferred), expired=expired)
 
 
 def _list_changed_runs(rows: Iterable[Row], waits: Iterable[ClaimedSend]) -> set[NotificationId]:
@@ -290,9 +290,9 @@ def _find_entry(channels: dict[SubscriberId, list[ChannelEntry]], message: Outgo
     return next(iter(its_own or found), None)
 
 
-def _wait(send: ClaimedSend, wait: int, now: Millis) -> Wait:
+def _wait(send: ClaimedSend, wait: int, now: Millis) -> PostponedSend:
     routes = {route.integrations[0].identifier: route for route in send.planned.values()}
     paused = {name: route.paused_until for name, route in routes.items() if route.paused_until is not None}
     raw = {"integrations": sorted(routes), "milliseconds": wait, "pausedUntil": paused}
     detail = ExecutionDetail.of(DetailCode.WAITS_FOR_TURN, now, raw=raw)
-    return Wait(job_id=send.job.id, until=Millis(now + wait), put_off_since=send.put_off_since, reason=detail)
+    return PostponedSend(job_id=send.job.id, until=Millis(now + wait), put_off_since=send.put_off_since, reason=detail)

@@ -22,7 +22,7 @@ from clarion.sending.model import (
     HealthReport,
     NotSent,
     OutgoingMessage,
-    ProviderCall,
+    RecordedCall,
     Route,
     SendOutcome,
 )
@@ -305,7 +305,7 @@ class _Attempt:
         milliseconds = int((time.perf_counter() - started) * 1000)
         # A call that our own end cut short says nothing about the provider.
         if not self._deliverer.is_ending:
-            call = ProviderCall(integration.id, self._message.id, self._now, milliseconds, has_failed)
+            call = RecordedCall(integration.id, self._message.id, self._now, milliseconds, has_failed)
             self._send.calls.append(call)
         return milliseconds
 

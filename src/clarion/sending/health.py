@@ -16,7 +16,7 @@ from clarion.ids import EnvironmentId, IntegrationId
 from clarion.sending import quota
 from clarion.sending.circuit import CLOSED, Circuit, note_failure
 from clarion.sending.model import HealthReport
-from clarion.sending.quota import FULL, Bucket
+from clarion.sending.quota import FULL, QuotaBucket
 
 _COLUMNS = "integration_id, failures, open_until, allowance, refilled_at"
 
@@ -37,22 +37,22 @@ UPDATE_HEALTH = sql("""
 """)
 
 
-class Health(Struct, frozen=True, kw_only=True):
+class IntegrationHealth(Struct, frozen=True, kw_only=True):
     circuit: Circuit = CLOSED
-    bucket: Bucket = FULL
+    bucket: QuotaBucket = FULL
 
 
-WELL = Health()
+WELL = IntegrationHealth()
 
 
-async def list_health(db: Connection, environment_id: EnvironmentId) -> dict[IntegrationId, Health]:
+async def list_health(db: Connection, environment_id: EnvironmentId) -> dict[IntegrationId, IntegrationHealth]:
     rows = await db.fetch(LIST_HEALTH, environment_id=environment_id)
     return {row["integration_id"]: _health(row) for row in rows}
 
 
 async def lock_health(
     db: Connection, environment_id: EnvironmentId, ids: Collection[IntegrationId]
-) -> dict[IntegrationId, Health]:
+) -> dict[IntegrationId, IntegrationHealth]:
     """The health of each, which nobody else changes until this unit of work is over."""
     ordered = sorted(ids)
     rows = await db.fetch(LOCK_HEALTH, environment_id=environment_id, ids=ordered)
@@ -64,7 +64,7 @@ async def lock_health(
 
 
 async def update_health(
-    db: Connection, environment_id: EnvironmentId, changed: Iterable[tuple[IntegrationId, Health]]
+    db: Connection, environment_id: EnvironmentId, changed: Iterable[tuple[IntegrationId, IntegrationHealth]]
 ) -> None:
     rows = [
         {
@@ -94,16 +94,16 @@ async def record_health_reports(
     await update_health(db, environment_id, [(one, health) for one, health in after.items() if health != before[one]])
 
 
-def apply_report(health: Health, report: HealthReport, now: Millis) -> Health:
+def apply_report(health: IntegrationHealth, report: HealthReport, now: Millis) -> IntegrationHealth:
     if not report.is_working:
         return replace(health, circuit=note_failure(health.circuit, now, is_trial=report.is_trial))
     if report.wait_until is None:
         return replace(health, circuit=CLOSED)
-    return Health(circuit=CLOSED, bucket=quota.pause(health.bucket, report.wait_until))
+    return IntegrationHealth(circuit=CLOSED, bucket=quota.pause(health.bucket, report.wait_until))
 
 
-def _health(row: Row) -> Health:
-    return Health(
+def _health(row: Row) -> IntegrationHealth:
+    return IntegrationHealth(
         circuit=Circuit(failures=row["failures"], open_until=row["open_until"]),
-        bucket=Bucket(allowance=row["allowance"], refilled_at=row["refilled_at"]),
+        bucket=QuotaBucket(allowance=row["allowance"], refilled_at=row["refilled_at"]),
     )

@@ -117,7 +117,7 @@ class HealthReport(Struct, frozen=True, kw_only=True):
     """Until when the provider wants to be left alone."""
 
 
-class ProviderCall(Struct, frozen=True):
+class RecordedCall(Struct, frozen=True):
     """A call of a provider, whatever came of it."""
 
     integration_id: IntegrationId
@@ -183,7 +183,7 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     retry_at: dict[MessageId, Millis] = {}
     """When messages that this attempt did not send are tried again; the others of `not_sent` are given up."""
     health_reports: list[HealthReport] = []
-    calls: list[ProviderCall] = []
+    calls: list[RecordedCall] = []
     dead_tokens: dict[SubscriberId, dict[str, set[str]]] = {}
     """Device tokens that will never work again, by provider."""
     dead_at: Millis | None = None

@@ -18,7 +18,7 @@ from clarion.providers.registry import find_provider
 from clarion.sending.choosing import choose_integrations
 from clarion.sending.circuit import begin_trial
 from clarion.sending.dead_letters.model import POSSIBLY_DELIVERED
-from clarion.sending.health import WELL, Health, list_health, lock_health, update_health
+from clarion.sending.health import WELL, IntegrationHealth, list_health, lock_health, update_health
 from clarion.sending.model import ClaimedSend, OutgoingMessage, PassedOver, Route
 from clarion.sending.quota import paused_until, take, wait_of
 from clarion.sending.retry import place_of, shortest_wait
@@ -30,7 +30,7 @@ MAX_WAIT = Millis(10 * SECOND)
 class HealthSnapshot:
     """The health of an environment's integrations as one claim finds it and leaves it."""
 
-    def __init__(self, health: dict[IntegrationId, Health], now: Millis) -> None:
+    def __init__(self, health: dict[IntegrationId, IntegrationHealth], now: Millis) -> None:
         self._found = dict(health)
         self._health = health
         self.now = now
@@ -42,7 +42,7 @@ class HealthSnapshot:
         return not self._health
 
     @property
-    def changed(self) -> list[tuple[IntegrationId, Health]]:
+    def changed(self) -> list[tuple[IntegrationId, IntegrationHealth]]:
         return [(one, health) for one, health in self._health.items() if health != self._found.get(one, WELL)]
 
     def is_open(self, integration: Integration) -> bool:
@@ -75,7 +75,7 @@ class HealthSnapshot:
             taken = take(health.bucket, integration.rate_limit, self.now)
             self._health[integration.id] = replace(health, bucket=taken)
 
-    def _of(self, integration: Integration) -> Health:
+    def _of(self, integration: Integration) -> IntegrationHealth:
         return self._health.get(integration.id, WELL)
 
 

@@ -8,18 +8,18 @@ from msgspec import Struct
 from clarion.clock import SECOND, Millis
 
 
-class Bucket(Struct, frozen=True, kw_only=True):
+class QuotaBucket(Struct, frozen=True, kw_only=True):
     allowance: float
     """Messages that may go now; below zero, how many have been given a later moment."""
     refilled_at: Millis
     """When it was filled last; in the future while it pauses."""
 
 
-FULL = Bucket(allowance=0.0, refilled_at=Millis(0))
+FULL = QuotaBucket(allowance=0.0, refilled_at=Millis(0))
 """A bucket from which nothing was taken for long."""
 
 
-def wait_of(bucket: Bucket, rate: float | None, now: Millis) -> int:
+def wait_of(bucket: QuotaBucket, rate: float | None, now: Millis) -> int:
     """Milliseconds until one more message may go."""
     pause = max(bucket.refilled_at - now, 0)
     if rate is None:
@@ -28,32 +28,32 @@ def wait_of(bucket: Bucket, rate: float | None, now: Millis) -> int:
     return 0 if missing <= 0 else pause + int(missing / rate * SECOND) + 1
 
 
-def paused_until(bucket: Bucket, now: Millis) -> Millis | None:
+def paused_until(bucket: QuotaBucket, now: Millis) -> Millis | None:
     """The end of the pause that a provider asked for, if it is not over."""
     return bucket.refilled_at if bucket.refilled_at > now else None
 
 
-def allowance_at(bucket: Bucket, rate: float, now: Millis) -> float:
+def allowance_at(bucket: QuotaBucket, rate: float, now: Millis) -> float:
     """Messages that may go now; below zero, how many have been given a later moment."""
     return _refilled(bucket, rate, now).allowance
 
 
-def take(bucket: Bucket, rate: float | None, now: Millis) -> Bucket:
+def take(bucket: QuotaBucket, rate: float | None, now: Millis) -> QuotaBucket:
     """Let one more message go, now or when its moment comes."""
     if rate is None:
         return bucket
     filled = _refilled(bucket, rate, now)
-    return Bucket(allowance=filled.allowance - 1, refilled_at=filled.refilled_at)
+    return QuotaBucket(allowance=filled.allowance - 1, refilled_at=filled.refilled_at)
 
 
-def pause(bucket: Bucket, until: Millis) -> Bucket:
+def pause(bucket: QuotaBucket, until: Millis) -> QuotaBucket:
     """Nothing more goes until then, and what is promised goes afterwards."""
-    return Bucket(allowance=min(bucket.allowance, 0.0), refilled_at=max(bucket.refilled_at, until))
+    return QuotaBucket(allowance=min(bucket.allowance, 0.0), refilled_at=max(bucket.refilled_at, until))
 
 
-def _refilled(bucket: Bucket, rate: float, now: Millis) -> Bucket:
+def _refilled(bucket: QuotaBucket, rate: float, now: Millis) -> QuotaBucket:
     """Filled up to one second's worth, and to one message at least."""
     if now <= bucket.refilled_at:
         return bucket
     gained = (now - bucket.refilled_at) / SECOND * rate
-    return Bucket(allowance=min(bucket.allowance + gained, max(rate, 1.0)), refilled_at=now)
+    return QuotaBucket(allowance=min(bucket.allowance + gained, max(rate, 1.0)), refilled_at=now)

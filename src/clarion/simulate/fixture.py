@@ -19,7 +19,7 @@ from clarion.simulate.model import Scenario
 from clarion.subscribers.store import ensure_subscribers
 from clarion.topics.store import list_topics_by_key
 from clarion.triggers.actions import TriggerRequest
-from clarion.triggers.model import Person
+from clarion.triggers.model import AddressedPerson
 from clarion.triggers.recipients import people_of, topics_of
 from clarion.vocabulary import StepType
 from clarion.workflows.actions import make_next_version
@@ -111,7 +111,9 @@ async def _copy_people(db: Sandbox, request: TriggerRequest, limit: int) -> Fixt
         db, environment_id, [(one.id, {*one.excluded, *named_ids.values()}) for one in topics]
     )
     return Fixture(
-        request=replace(request, wanted=[one for one in wanted if not isinstance(one, Person) or one.key in shown]),
+        request=replace(
+            request, wanted=[one for one in wanted if not isinstance(one, AddressedPerson) or one.key in shown]
+        ),
         people=list((await store.list_people(db, environment_id)).values()),
         topics=[one.id for one in topics],
         total=len(named) + others,

@@ -26,7 +26,7 @@ class Topic(Struct, frozen=True, kw_only=True):
     updated_at: Millis
 
 
-class Member(Struct, frozen=True, kw_only=True):
+class SubscribedPerson(Struct, frozen=True, kw_only=True):
     """The subscriber's fields that a subscription shows."""
 
     id: SubscriberId
@@ -55,7 +55,7 @@ class Subscription(Struct, frozen=True, kw_only=True):
 
     id: SubscriptionId
     topic: Topic
-    member: Member
+    member: SubscribedPerson
     chosen_identifier: str
     """Empty: the default one."""
     name: str | None

@@ -11,7 +11,7 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, SubscriptionId, TopicId, TopicKey, find_id, new_id
 from clarion.jsontext import json_text
-from clarion.topics.model import Member, Subscription, SubscriptionSizes, Topic
+from clarion.topics.model import SubscribedPerson, Subscription, SubscriptionSizes, Topic
 from clarion.topics.rules import Rule, decode_rules
 
 _SUBSCRIPTIONS = """
@@ -228,7 +228,7 @@ def subscription_of(row: Row) -> Subscription:
             created_at=row["topic_created_at"],
             updated_at=row["topic_updated_at"],
         ),
-        member=Member(
+        member=SubscribedPerson(
             id=row["subscriber_id"],
             key=SubscriberKey(row["member_key"]),
             first_name=row["first_name"],

@@ -11,8 +11,8 @@ from clarion.http.wire import DateTimeText, TopicKeyText, Wire, given
 from clarion.ids import OrganizationId, SubscriberId, SubscriberKey, id_text
 from clarion.topics.model import (
     MAX_SUBSCRIPTIONS_PER_CALL,
-    Member,
     MemberCount,
+    SubscribedPerson,
     SubscribeOutcome,
     Subscription,
     Topic,
@@ -135,7 +135,7 @@ class TopicSubscriberOut(Wire):
     email: str | None
 
     @classmethod
-    def of(cls, member: Member) -> Self:
+    def of(cls, member: SubscribedPerson) -> Self:
         return cls(
             id=id_text(member.id),
             subscriber_id=member.key,

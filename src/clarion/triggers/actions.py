@@ -32,7 +32,7 @@ from clarion.triggers.attachments import Files, has_attachments, insert_files, t
 from clarion.triggers.contexts import Contexts
 from clarion.triggers.model import (
     MAX_PAYLOAD_BYTES,
-    Person,
+    AddressedPerson,
     Recipients,
     TopicTarget,
     Trigger,
@@ -58,7 +58,7 @@ class TriggerRequest(Struct, frozen=True, kw_only=True):
     payload: dict[str, Any]
     overrides: dict[str, Any] | None
     transaction: str | None
-    actor: Person | None
+    actor: AddressedPerson | None
     contexts: Contexts | None = None
     trace: TraceContext | None = None
     """Of the request's span; None unless it is traced."""
@@ -71,7 +71,7 @@ class TriggerRequest(Struct, frozen=True, kw_only=True):
         """Which of `to` and `actor` say something of people besides their keys."""
         described = []
         for one in self.wanted or ():
-            if isinstance(one, Person) and one.fields:
+            if isinstance(one, AddressedPerson) and one.fields:
                 described.append("to")
                 break
         if self.actor is not None and self.actor.fields:

@@ -9,7 +9,7 @@ from clarion.jobs.lanes import lane_of
 from clarion.jsontext import json_text
 from clarion.subscribers.model import Subscriber
 from clarion.triggers.attachments import DELETE_OF_TRIGGERS
-from clarion.triggers.model import Person, Recipients, decode_recipients
+from clarion.triggers.model import AddressedPerson, Recipients, decode_recipients
 from clarion.triggers.store import PART_COLUMNS, delete_parts, part_of
 
 _CHUNK = 500
@@ -65,7 +65,7 @@ async def erase_from_triggers(db: Connection, environment_id: EnvironmentId, per
     """
     scope = {"environment_id": environment_id}
     queued = {**scope, "lane": lane_of(person.key)}
-    alone, name = json_text(Recipients(people=[Person(key=person.key)])), json_text(person.key)
+    alone, name = json_text(Recipients(people=[AddressedPerson(key=person.key)])), json_text(person.key)
     emptied = await db.fetch(EMPTY_QUEUED_FOR_PERSON, **queued, alone=alone, emptied=_ONE_ERASED)
     await _drop_files(db, environment_id, [row["id"] for row in emptied])
     await _leave(db, environment_id, person.key, await db.fetch(LIST_QUEUED_NAMING, **queued, name=name))
@@ -77,7 +77,7 @@ async def erase_from_triggers(db: Connection, environment_id: EnvironmentId, per
 async def erase_from_run_triggers(db: Connection, person: Subscriber, trigger_ids: Sequence[TriggerId]) -> None:
     """Take a person out of these triggers, and empty those for them alone, with the files that they attach."""
     scope = {"environment_id": person.environment_id}
-    alone, name = json_text(Recipients(people=[Person(key=person.key)])), json_text(person.key)
+    alone, name = json_text(Recipients(people=[AddressedPerson(key=person.key)])), json_text(person.key)
     for start in range(0, len(trigger_ids), _CHUNK):
         chunk = list(trigger_ids[start : start + _CHUNK])
         emptied = await db.fetch(EMPTY_FOR_PERSON, **scope, ids=chunk, alone=alone, emptied=_ONE_ERASED)

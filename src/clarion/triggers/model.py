@@ -56,7 +56,7 @@ class TriggerState(StrEnum):
         return self in (TriggerState.CANCELED, TriggerState.CANCELING)
 
 
-class Person(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AddressedPerson(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A recipient by key; `fields` are what the caller says of the subscriber."""
 
     key: SubscriberKey
@@ -74,10 +74,10 @@ class TopicTarget(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Recipients(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whom a trigger is for, as it is kept: people first, then topics in turn, or everyone there is."""
 
-    people: list[Person] = []
+    people: list[AddressedPerson] = []
     topics: list[TopicTarget] = []
     everyone: bool = False
-    actor: Person | None = None
+    actor: AddressedPerson | None = None
     keeps_fields: bool = False
     """Whether what is said of people holds for this trigger alone, because the caller may not write subscribers.
 
@@ -89,7 +89,7 @@ class Recipients(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How many people it named who were erased since."""
 
     @property
-    def named(self) -> list[Person]:
+    def named(self) -> list[AddressedPerson]:
         """Everyone whom the caller names."""
         return self.people if self.actor is None else [*self.people, self.actor]
 
@@ -105,8 +105,8 @@ class Recipients(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """As they are kept: what was written to the subscribers is not repeated here."""
         if self.keeps_fields or not self.has_fields:
             return self
-        people = [Person(key=one.key) for one in self.people]
-        actor = None if self.actor is None else Person(key=self.actor.key)
+        people = [AddressedPerson(key=one.key) for one in self.people]
+        actor = None if self.actor is None else AddressedPerson(key=self.actor.key)
         return replace(self, people=people, actor=actor)
 
     def __bool__(self) -> bool:
@@ -154,7 +154,7 @@ class Recipients(Struct, frozen=True, kw_only=True, omit_defaults=True):
 _ID_BYTES = 16
 
 
-class Part(Struct, frozen=True, kw_only=True):
+class RecipientBatch(Struct, frozen=True, kw_only=True):
     """Recipients of a trigger in one lane."""
 
     id: bytes
@@ -176,7 +176,7 @@ class Part(Struct, frozen=True, kw_only=True):
         return [SubscriberId(packed[start : start + _ID_BYTES]) for start in range(0, len(packed), _ID_BYTES)]
 
 
-class Position(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ExpansionPosition(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How far splitting has come: which topic (or everyone), and the last id seen there."""
 
     topic: int = 0
@@ -199,7 +199,7 @@ class Trigger(Struct, frozen=True, kw_only=True):
     lane: int
     """Of all its people; meaningless for one that is split."""
     recipients: Recipients
-    position: Position | None
+    position: ExpansionPosition | None
     """How far splitting or cancelling has come."""
     trace: TraceContext | None = None
     """Of the request that triggers it, while it is accepted; None unless it is traced."""
@@ -217,4 +217,4 @@ def make_transaction_key(now: Millis) -> TransactionKey:
 
 
 decode_recipients = msgspec.json.Decoder(Recipients).decode
-decode_position = msgspec.json.Decoder(Position).decode
+decode_position = msgspec.json.Decoder(ExpansionPosition).decode

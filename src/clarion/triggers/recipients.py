@@ -14,12 +14,12 @@ from clarion.ids import SubscriberKey
 from clarion.jsontext import plain_value
 from clarion.subscribers.model import CONTACT_FIELDS
 from clarion.subscribers.wire import SubscriberIn
-from clarion.triggers.model import MAX_RECIPIENTS, Person
+from clarion.triggers.model import MAX_RECIPIENTS, AddressedPerson
 from clarion.triggers.wire import TopicRecipientIn
 
 T = TypeVar("T", bound=Wire)
 
-Wanted = list[Person | TopicRecipientIn]
+Wanted = list[AddressedPerson | TopicRecipientIn]
 Problems = dict[str, list[Problem]]
 
 
@@ -45,7 +45,7 @@ def read_recipients(to: Any, warnings: list[InputWarning]) -> Wanted:
     return wanted
 
 
-def read_actor(actor: Any, warnings: list[InputWarning]) -> Person | None:
+def read_actor(actor: Any, warnings: list[InputWarning]) -> AddressedPerson | None:
     """Who did what the trigger tells about."""
     if actor is None:
         return None
@@ -56,28 +56,28 @@ def read_actor(actor: Any, warnings: list[InputWarning]) -> Person | None:
     return found
 
 
-def people_of(wanted: Iterable[Person | TopicRecipientIn]) -> list[Person]:
+def people_of(wanted: Iterable[AddressedPerson | TopicRecipientIn]) -> list[AddressedPerson]:
     """The people among the recipients, each once: what was said of one last, holds."""
-    people = {one.key: one for one in wanted if isinstance(one, Person)}
+    people = {one.key: one for one in wanted if isinstance(one, AddressedPerson)}
     return list(people.values())
 
 
-def topics_of(wanted: Iterable[Person | TopicRecipientIn]) -> list[TopicRecipientIn]:
+def topics_of(wanted: Iterable[AddressedPerson | TopicRecipientIn]) -> list[TopicRecipientIn]:
     return [one for one in wanted if isinstance(one, TopicRecipientIn)]
 
 
 def _read_entry(
     entry: Any, path: str, problems: Problems, warnings: list[InputWarning]
-) -> Person | TopicRecipientIn | None:
+) -> AddressedPerson | TopicRecipientIn | None:
     if isinstance(entry, dict) and ("topicKey" in entry or entry.get("type") == "Topic"):
         return _convert(entry, _TOPIC, path, problems, warnings)
     return _read_person(entry, path, problems, warnings)
 
 
-def _read_person(entry: Any, path: str, problems: Problems, warnings: list[InputWarning]) -> Person | None:
+def _read_person(entry: Any, path: str, problems: Problems, warnings: list[InputWarning]) -> AddressedPerson | None:
     if isinstance(entry, str):
         if SubscriberKeyText.accepts(entry):
-            return Person(key=SubscriberKey(entry))
+            return AddressedPerson(key=SubscriberKey(entry))
         problems[path] = [Problem(SubscriberKeyText.RULE, entry)]
         return None
     if not isinstance(entry, dict):
@@ -86,7 +86,9 @@ def _read_person(entry: Any, path: str, problems: Problems, warnings: list[Input
     found = _convert(entry, _PERSON, path, problems, warnings)
     if found is None:
         return None
-    return Person(key=SubscriberKey(str(found.subscriber_id)), fields=plain_value(changes_of(found, *CONTACT_FIELDS)))
+    return AddressedPerson(
+        key=SubscriberKey(str(found.subscriber_id)), fields=plain_value(changes_of(found, *CONTACT_FIELDS))
+    )
 
 
 class _Shape(NamedTuple, Generic[T]):

@@ -11,8 +11,8 @@ from clarion.jobs.lanes import IN_LANES, LaneSet
 from clarion.jobs.model import Priority
 from clarion.jsontext import json_text, json_value
 from clarion.triggers.model import (
-    Part,
-    Position,
+    ExpansionPosition,
+    RecipientBatch,
     Recipients,
     Trigger,
     TriggerState,
@@ -195,7 +195,7 @@ async def claim_triggers(db: Connection, environment_id: EnvironmentId, lanes: L
 
 async def list_waiting(
     db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int, part_limit: int
-) -> tuple[list[Trigger], list[Part]]:
+) -> tuple[list[Trigger], list[RecipientBatch]]:
     """What `claim_triggers` and `list_parts` would find at one moment, without waiting for other workers."""
     scope = {"environment_id": environment_id, "limit": limit, "part_limit": part_limit, **lanes.parameters}
     rows = await db.fetch(LIST_WAITING, **scope)
@@ -214,7 +214,7 @@ async def claim_crowd(db: Connection, environment_id: EnvironmentId) -> Trigger 
     return None if row is None else trigger_of(row)
 
 
-async def insert_parts(db: Connection, environment_id: EnvironmentId, parts: Sequence[Part]) -> None:
+async def insert_parts(db: Connection, environment_id: EnvironmentId, parts: Sequence[RecipientBatch]) -> None:
     rows = [
         (environment_id, one.id, one.trigger_id, int(one.priority), one.lane, one.topic, one.packed_ids)
         for one in parts
@@ -225,7 +225,7 @@ async def insert_parts(db: Connection, environment_id: EnvironmentId, parts: Seq
 
 async def list_parts(
     db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int
-) -> tuple[list[Part], int]:
+) -> tuple[list[RecipientBatch], int]:
     """The next parts of the lanes, in the order of their triggers, and the version of the environment's configuration.
 
     The caller holds the lanes.
@@ -236,7 +236,7 @@ async def list_parts(
 
 async def list_parts_beside(
     db: Connection, environment_id: EnvironmentId, lanes: LaneSet, known: Sequence[Trigger], *, limit: int
-) -> tuple[list[Part], int, bool]:
+) -> tuple[list[RecipientBatch], int, bool]:
     """The same, and whether there are triggers at that moment which `claim_triggers` would find and are not known."""
     # An empty list is NULL on SQLite, and nothing is outside of that.
     known_ids = [one.id for one in known] or [TriggerId(bytes(16))]
@@ -256,7 +256,7 @@ async def list_unfinished_ids(
     return [row["id"] for row in triggers], [row["id"] for row in parts]
 
 
-async def find_part(db: Connection, environment_id: EnvironmentId, part_id: bytes) -> Part | None:
+async def find_part(db: Connection, environment_id: EnvironmentId, part_id: bytes) -> RecipientBatch | None:
     row = await db.fetch_one(FIND_PART, environment_id=environment_id, id=part_id)
     return None if row is None else part_of(row)
 
@@ -291,7 +291,12 @@ async def mark_triggers_done(db: Connection, environment_id: EnvironmentId, trig
 
 
 async def update_position(
-    db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId, *, priority: Priority, position: Position
+    db: Connection,
+    environment_id: EnvironmentId,
+    trigger_id: TriggerId,
+    *,
+    priority: Priority,
+    position: ExpansionPosition,
 ) -> None:
     """Write how far splitting has come."""
     await db.execute(
@@ -327,7 +332,7 @@ async def mark_canceled(
 ) -> None:
     """Mark a trigger as canceled; `position` is its last run that is canceled, where there are more."""
     state = TriggerState.CANCELED if position is None else TriggerState.CANCELING
-    text = None if position is None else json_text(Position(after=id_text(position)))
+    text = None if position is None else json_text(ExpansionPosition(after=id_text(position)))
     await db.execute(MARK_CANCELED, environment_id=environment_id, id=trigger_id, state=state, position=text)
 
 
@@ -353,8 +358,8 @@ async def has_unfinished_runs(
     return await db.fetch_one(HAS_UNFINISHED_RUNS, **scope, after=after) is not None
 
 
-def part_of(row: Row) -> Part:
-    return Part(
+def part_of(row: Row) -> RecipientBatch:
+    return RecipientBatch(
         id=row["id"],
         trigger_id=row["trigger_id"],
         priority=Priority(row["priority"]),

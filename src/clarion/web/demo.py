@@ -13,7 +13,7 @@ from clarion.errors import AlreadyExists, NotFound, RequestError
 from clarion.ids import EnvironmentId, SubscriberKey, TransactionKey, WorkflowKey
 from clarion.integrations.store import list_integrations
 from clarion.triggers.actions import Accepted, TriggerRequest, accept_triggers
-from clarion.triggers.model import Person, TriggerOutcome
+from clarion.triggers.model import AddressedPerson, TriggerOutcome
 from clarion.vault import Vault
 from clarion.vocabulary import Channel
 from clarion.workflows.actions import create_workflow
@@ -73,7 +73,7 @@ async def trigger_demo(db: Connection, now: Millis) -> TransactionKey:
     request = TriggerRequest(
         environment_id=environment.id,
         name=WORKFLOW_KEY,
-        wanted=[Person(key=SUBSCRIBER_KEY)],
+        wanted=[AddressedPerson(key=SUBSCRIBER_KEY)],
         payload={"subject": sample.subject, "body": sample.body, "action": sample.action},
         overrides=None,
         transaction=None,

@@ -12,8 +12,8 @@ from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, Web
 from clarion.vault import Vault
 from clarion.webhooks import store
 from clarion.webhooks.model import (
-    Attempt,
     Delivery,
+    DeliveryAttempt,
     DeliveryStatus,
     Endpoint,
     EventType,
@@ -103,7 +103,7 @@ async def replay_since(
 
 
 async def insert_test_delivery(
-    db: Connection, endpoint: Endpoint, event_id: WebhookEventId, payload: str, attempt: Attempt, now: Millis
+    db: Connection, endpoint: Endpoint, event_id: WebhookEventId, payload: str, attempt: DeliveryAttempt, now: Millis
 ) -> Delivery:
     """Store a test event with the result of its only attempt."""
     status = DeliveryStatus.DELIVERED if attempt.is_success else DeliveryStatus.FAILED

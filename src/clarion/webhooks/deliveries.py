@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from clarion.audit.model import SERVICE, Action, Author, Change, Target, TargetType
+from clarion.audit.model import SERVICE, Action, AuditTarget, Author, Change, TargetType
 from clarion.audit.recording import record_change
 from clarion.clock import SECOND, Millis
 from clarion.db.port import Connection
@@ -19,7 +19,14 @@ from clarion.db.queue_plans import distinct_environments, distinct_pairs, prefer
 from clarion.environments.configuration import raise_configuration_version
 from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId, id_text
 from clarion.vault import Vault
-from clarion.webhooks.model import DISABLE_AFTER, Attempt, DeliveryStatus, Endpoint, append_to_log, next_attempt_at
+from clarion.webhooks.model import (
+    DISABLE_AFTER,
+    DeliveryAttempt,
+    DeliveryStatus,
+    Endpoint,
+    append_to_log,
+    next_attempt_at,
+)
 from clarion.webhooks.store import endpoint_of
 
 LEASE = Millis(60 * SECOND)
@@ -133,7 +140,7 @@ async def claim_deliveries(
 
 
 async def record_attempts(
-    db: Connection, environment_id: EnvironmentId, attempts: Mapping[ClaimedDelivery, Attempt], now: Millis
+    db: Connection, environment_id: EnvironmentId, attempts: Mapping[ClaimedDelivery, DeliveryAttempt], now: Millis
 ) -> None:
     """Record the results of attempts, and update their endpoints."""
     ids = sorted(one.id for one in attempts)
@@ -149,7 +156,7 @@ async def record_attempts(
     logs = {one: append_to_log(stored[one.id]["attempt_log"], attempt, now) for one, attempt in ours.items()}
     recorded = [{**_row(one, attempt, now), "attempt_log": logs[one]} for one, attempt in ours.items()]
     await db.execute_many(RECORD_DELIVERY, recorded)
-    by_endpoint: defaultdict[WebhookEndpointId, list[Attempt]] = defaultdict(list)
+    by_endpoint: defaultdict[WebhookEndpointId, list[DeliveryAttempt]] = defaultdict(list)
     for delivery, attempt in ours.items():
         if delivery.payload is not None:
             by_endpoint[delivery.endpoint.id].append(attempt)
@@ -161,16 +168,16 @@ async def record_attempts(
         await raise_configuration_version(db, environment_id)
 
 
-def make_expired_attempt() -> Attempt:
+def make_expired_attempt() -> DeliveryAttempt:
     """Return the failed attempt of a delivery whose event is no longer stored."""
-    return Attempt(error=_EXPIRED)
+    return DeliveryAttempt(error=_EXPIRED)
 
 
 async def _update_endpoint(
     db: Connection,
     environment_id: EnvironmentId,
     endpoint_id: WebhookEndpointId,
-    attempts: Sequence[Attempt],
+    attempts: Sequence[DeliveryAttempt],
     now: Millis,
 ) -> int:
     """Record that the endpoint works or fails, and disable it if it is gone or fails for too long.
@@ -200,14 +207,14 @@ async def _record_disabled(
 ) -> None:
     change = Change(
         action=Action.WEBHOOK_ENDPOINT_UPDATE,
-        target=Target(type=TargetType.WEBHOOK_ENDPOINT, id=id_text(endpoint_id)),
+        target=AuditTarget(type=TargetType.WEBHOOK_ENDPOINT, id=id_text(endpoint_id)),
         before={"active": True, "disabledReason": None},
         after={"active": False, "disabledReason": reason},
     )
     await record_change(db, environment_id, change, Author(actor=SERVICE), now)
 
 
-def _row(delivery: ClaimedDelivery, attempt: Attempt, now: Millis) -> dict[str, Any]:
+def _row(delivery: ClaimedDelivery, attempt: DeliveryAttempt, now: Millis) -> dict[str, Any]:
     due_at = None
     status = DeliveryStatus.DELIVERED if attempt.is_success else DeliveryStatus.FAILED
     if not attempt.is_success and delivery.payload is not None:
@@ -225,10 +232,10 @@ def _row(delivery: ClaimedDelivery, attempt: Attempt, now: Millis) -> dict[str, 
 
 
 def group_by_environment(
-    attempts: Sequence[tuple[ClaimedDelivery, Attempt]],
-) -> dict[EnvironmentId, dict[ClaimedDelivery, Attempt]]:
+    attempts: Sequence[tuple[ClaimedDelivery, DeliveryAttempt]],
+) -> dict[EnvironmentId, dict[ClaimedDelivery, DeliveryAttempt]]:
     """Group results by environment: each group is recorded in a transaction of its own."""
-    groups: defaultdict[EnvironmentId, dict[ClaimedDelivery, Attempt]] = defaultdict(dict)
+    groups: defaultdict[EnvironmentId, dict[ClaimedDelivery, DeliveryAttempt]] = defaultdict(dict)
     for delivery, attempt in attempts:
         groups[delivery.endpoint.environment_id][delivery] = attempt
     return groups

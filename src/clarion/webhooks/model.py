@@ -158,7 +158,7 @@ class Delivery(Struct, frozen=True, kw_only=True):
     """JSON array of the newest attempts, those before a replay included; None before the first."""
 
 
-class Attempt(Struct, frozen=True, kw_only=True):
+class DeliveryAttempt(Struct, frozen=True, kw_only=True):
     """The result of posting an event; no error means that the receiver accepted it."""
 
     error: str | None = None
@@ -180,7 +180,7 @@ def read_log(text: str | None) -> list[LoggedAttempt]:
     return [] if text is None else _decode_log(text)
 
 
-def append_to_log(text: str | None, attempt: Attempt, now: Millis) -> str:
+def append_to_log(text: str | None, attempt: DeliveryAttempt, now: Millis) -> str:
     """Return the log with one more attempt; the oldest are dropped."""
     logged = LoggedAttempt(
         at=now, milliseconds=attempt.milliseconds, status=attempt.status, error=attempt.error and attempt.error[:500]
@@ -202,7 +202,7 @@ def enable(endpoint: Endpoint) -> Endpoint:
     return replace(endpoint, active=True, disabled_reason=None, failing_since=None)
 
 
-def next_attempt_at(number: int, attempt: Attempt, now: Millis) -> Millis | None:
+def next_attempt_at(number: int, attempt: DeliveryAttempt, now: Millis) -> Millis | None:
     """Return when to retry after a failed attempt, or None if it was the last.
 
     The receiver's Retry-After can make the delay longer, never shorter.

@@ -13,7 +13,7 @@ from clarion.providers.definition.request import Encoding, ProviderRequest
 from clarion.providers.definition.result import SendFailure
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.signing.digests import hmac_base64
-from clarion.webhooks.model import Attempt, Endpoint
+from clarion.webhooks.model import DeliveryAttempt, Endpoint
 
 _MAX_QUOTE = 500
 
@@ -25,7 +25,7 @@ async def post_event(
     payload: str,
     now: Millis,
     headers: Mapping[str, str] = MappingProxyType({}),
-) -> Attempt:
+) -> DeliveryAttempt:
     """Post an event to the receiver once, with further headers; failures are returned, not raised."""
     content = payload.encode()
     named = {"webhook-id": id_text(event_id), "webhook-timestamp": str(now // SECOND)}
@@ -41,14 +41,14 @@ async def post_event(
     return replace(attempt, milliseconds=int((time.perf_counter() - started) * 1000))
 
 
-async def _call(gateway: ProviderGateway, request: ProviderRequest) -> Attempt:
+async def _call(gateway: ProviderGateway, request: ProviderRequest) -> DeliveryAttempt:
     try:
         answer = await gateway.call(request)
     except SendFailure as failure:
-        return Attempt(error=_without_nul(failure.message), status=_status_of(failure))
+        return DeliveryAttempt(error=_without_nul(failure.message), status=_status_of(failure))
     if answer.is_success:
-        return Attempt(status=answer.status)
-    return Attempt(error=_refusal(answer), status=answer.status, retry_after_seconds=answer.retry_after)
+        return DeliveryAttempt(status=answer.status)
+    return DeliveryAttempt(error=_refusal(answer), status=answer.status, retry_after_seconds=answer.retry_after)
 
 
 def sign(named: Mapping[str, str], content: bytes, keys: Sequence[bytes]) -> str:

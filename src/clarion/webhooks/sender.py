@@ -27,7 +27,7 @@ from clarion.webhooks.deliveries import (
     make_expired_attempt,
     record_attempts,
 )
-from clarion.webhooks.model import Attempt
+from clarion.webhooks.model import DeliveryAttempt
 from clarion.webhooks.posting import post_event
 from clarion.webhooks.traces import WebhookTracer
 
@@ -63,7 +63,7 @@ class WebhookSender:
         self._is_full = False
         self._is_ending = False
         self._in_flight: set[ClaimedDelivery] = set()
-        self._posted: list[tuple[ClaimedDelivery, Attempt]] = []
+        self._posted: list[tuple[ClaimedDelivery, DeliveryAttempt]] = []
         self._tasks = Tasks()
         self._posts = Tasks()
         self._recorder: asyncio.Task[None] | None = None
@@ -123,12 +123,12 @@ class WebhookSender:
             self._measures.webhooks["delivered" if attempt.is_success else "failed"] += 1
         except Exception as error:
             log.exception("Webhook failed", extra={"delivery_id": delivery.id.hex()})
-            attempt = Attempt(error=f"{type(error).__name__} in Clarion itself")
+            attempt = DeliveryAttempt(error=f"{type(error).__name__} in Clarion itself")
         self._posted.append((delivery, attempt))
         if self._recorder is None:
             self._recorder = self._tasks.start(self._record_posted())
 
-    async def _attempt(self, delivery: ClaimedDelivery) -> Attempt:
+    async def _attempt(self, delivery: ClaimedDelivery) -> DeliveryAttempt:
         if delivery.payload is None:
             return make_expired_attempt()
         post = partial(
@@ -148,7 +148,7 @@ class WebhookSender:
         finally:
             self._recorder = None
 
-    async def _record(self, environment_id: EnvironmentId, attempts: dict[ClaimedDelivery, Attempt]) -> None:
+    async def _record(self, environment_id: EnvironmentId, attempts: dict[ClaimedDelivery, DeliveryAttempt]) -> None:
         """Write results down; what cannot be written is posted again when its lease is over."""
         record = partial(record_attempts, environment_id=environment_id, attempts=attempts, now=self._clock.now())
         while True:
@@ -166,7 +166,9 @@ class WebhookSender:
             else:
                 return
 
-    async def _record_apart(self, environment_id: EnvironmentId, attempts: dict[ClaimedDelivery, Attempt]) -> None:
+    async def _record_apart(
+        self, environment_id: EnvironmentId, attempts: dict[ClaimedDelivery, DeliveryAttempt]
+    ) -> None:
         """Record each alone, so that one that fails unexpectedly does not take the others along."""
         if len(attempts) > 1:
             for delivery, attempt in attempts.items():

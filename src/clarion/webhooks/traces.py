@@ -15,9 +15,9 @@ from clarion.monitoring.traces.spans import Span, SpanKind
 from clarion.monitoring.traces.store import MessageTrace, list_message_traces
 from clarion.monitoring.traces.tracer import Tracer, new_span_id
 from clarion.webhooks.deliveries import ClaimedDelivery
-from clarion.webhooks.model import Attempt
+from clarion.webhooks.model import DeliveryAttempt
 
-Post = Callable[[Mapping[str, str]], Awaitable[Attempt]]
+Post = Callable[[Mapping[str, str]], Awaitable[DeliveryAttempt]]
 """Posts an event with additional headers."""
 
 
@@ -47,7 +47,7 @@ class WebhookTracer:
             return
         self._traces |= {one: (kind, found[of]) for one, (kind, of) in events.items() if of in found}
 
-    async def post(self, delivery: ClaimedDelivery, post: Post) -> Attempt:
+    async def post(self, delivery: ClaimedDelivery, post: Post) -> DeliveryAttempt:
         traced = self._traces.pop(delivery, None)
         if traced is None:
             return await post({})

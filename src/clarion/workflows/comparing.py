@@ -7,14 +7,14 @@ from msgspec.structs import replace
 
 from clarion.conditions import rename_previous_steps
 from clarion.jsontext import plain_value
-from clarion.workflows.differences import Change, Comparable, Part, diff_one, diff_parts
+from clarion.workflows.differences import Comparable, ComparedPart, Difference, diff_one, diff_parts
 from clarion.workflows.model import Step, WorkflowVersion
 
 WORKFLOW = "workflow"
 """The type of what a version has besides its steps."""
 
 
-def diff_versions(old: WorkflowVersion | None, new: WorkflowVersion) -> list[Change]:
+def diff_versions(old: WorkflowVersion | None, new: WorkflowVersion) -> list[Difference]:
     """Return what a version changes in another one, or in nothing."""
     before = None if old is None else _content(old)
     return [
@@ -23,7 +23,7 @@ def diff_versions(old: WorkflowVersion | None, new: WorkflowVersion) -> list[Cha
     ]
 
 
-def list_parts(version: WorkflowVersion) -> list[Part]:
+def list_parts(version: WorkflowVersion) -> list[ComparedPart]:
     """Return the steps of a version with everything but their ids."""
     return [_part(one) for one in portable_steps(version)]
 
@@ -55,11 +55,11 @@ def _content(version: WorkflowVersion) -> Comparable:
     return Comparable(identifier=name, name=name, fields=content_fields(version))
 
 
-def _part(step: Step) -> Part:
+def _part(step: Step) -> ComparedPart:
     values: dict[str, Any] = plain_value(step)
     fields = {name: value for name, value in values.items() if name not in ("id", "stepId")}
     fields["variants"] = [_without_id(one) for one in fields["variants"]]
-    return Part(identifier=step.step_id, name=step.name, type=step.type, fields=fields)
+    return ComparedPart(identifier=step.step_id, name=step.name, type=step.type, fields=fields)
 
 
 def _without_id(variant: Mapping[str, Any]) -> dict[str, Any]:

@@ -31,13 +31,13 @@ class Comparable(Struct, frozen=True, kw_only=True):
     """What is compared, without ids and secrets."""
 
 
-class Part(Comparable, frozen=True, kw_only=True):
+class ComparedPart(Comparable, frozen=True, kw_only=True):
     """A step of a workflow."""
 
     type: str
 
 
-class Change(Struct, frozen=True, kw_only=True):
+class Difference(Struct, frozen=True, kw_only=True):
     """One difference: of the resource itself, or of one of its parts."""
 
     type: str
@@ -67,7 +67,7 @@ def diff_one(
     *,
     previous_index: int | None = None,
     new_index: int | None = None,
-) -> Iterator[Change]:
+) -> Iterator[Difference]:
     """Yield the difference of two states, unless there is none."""
     before = None if old is None else old.fields
     after = None if new is None else new.fields
@@ -80,7 +80,7 @@ def diff_one(
             if previous_index == new_index:
                 return
             action = DiffAction.MOVED
-    yield Change(
+    yield Difference(
         type=kind,
         action=action,
         new=new,
@@ -92,7 +92,7 @@ def diff_one(
     )
 
 
-def diff_parts(new: Sequence[Part], old: Sequence[Part]) -> Iterator[Change]:
+def diff_parts(new: Sequence[ComparedPart], old: Sequence[ComparedPart]) -> Iterator[Difference]:
     """Yield the differences of parts, which belong together by their identifiers."""
     places = {one.identifier: (index, one) for index, one in enumerate(old)}
     for index, one in enumerate(new):

@@ -9,7 +9,7 @@ from clarion.audit.model import Actor
 from clarion.clock import Millis
 from clarion.ids import WorkflowVersionId
 from clarion.workflows.comparing import diff_versions
-from clarion.workflows.differences import Change, DiffAction, Part, flatten
+from clarion.workflows.differences import ComparedPart, DiffAction, Difference, flatten
 from clarion.workflows.model import WorkflowVersion
 
 MAX_FIELDS = 20
@@ -75,8 +75,8 @@ def describe_changes(changes: Sequence[VersionChange]) -> str:
     return "; ".join(_describe(one) for one in changes) or "Nothing but ids of steps"
 
 
-def _change(change: Change) -> VersionChange:
-    part = change.shown if isinstance(change.shown, Part) else None
+def _change(change: Difference) -> VersionChange:
+    part = change.shown if isinstance(change.shown, ComparedPart) else None
     is_modified = change.action is DiffAction.MODIFIED
     names = sorted({**flatten(change.before or {}), **flatten(change.after or {})}) if is_modified else []
     return VersionChange(

@@ -11,7 +11,7 @@ from clarion.http.pages import CursorQuery
 from clarion.http.wire import DateTimeText, Wire, given
 from clarion.ids import id_text
 from clarion.vocabulary import StepType
-from clarion.workflows.differences import Change, DiffAction, Part, flatten
+from clarion.workflows.differences import ComparedPart, DiffAction, Difference, flatten
 from clarion.workflows.history import PastVersion, VersionChange, VersionKind, VersionNote, describe_changes
 from clarion.workflows.model import Workflow, WorkflowVersion
 from clarion.workflows.step_wire import StepOut
@@ -146,8 +146,8 @@ class PartDiffOut(Wire):
     """The fields that differ."""
 
     @classmethod
-    def of(cls, change: Change) -> Self:
-        part = change.shown if isinstance(change.shown, Part) else None
+    def of(cls, change: Difference) -> Self:
+        part = change.shown if isinstance(change.shown, ComparedPart) else None
         return cls(
             action=change.action,
             step_id=UNSET if part is None else part.identifier,
@@ -170,7 +170,7 @@ class VersionDiffOut(Wire):
     """How the steps differ, and what a version has besides them."""
 
     @classmethod
-    def of(cls, source: WorkflowVersion, target: WorkflowVersion, changes: Sequence[Change]) -> Self:
+    def of(cls, source: WorkflowVersion, target: WorkflowVersion, changes: Sequence[Difference]) -> Self:
         return cls(
             source=VersionNameOut.of(source),
             target=VersionNameOut.of(target),
@@ -191,7 +191,7 @@ def _note_fields(note: VersionNote | None) -> dict[str, Any]:
     }
 
 
-def _field_diffs(change: Change) -> list[FieldDiffOut]:
+def _field_diffs(change: Difference) -> list[FieldDiffOut]:
     before, after = flatten(change.before or {}), flatten(change.after or {})
     return [
         FieldDiffOut(path=name, before=before.get(name, UNSET), after=after.get(name, UNSET))

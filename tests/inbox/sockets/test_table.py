@@ -9,11 +9,11 @@ from clarion.clock import ManualClock, Millis
 from clarion.ids import EnvironmentId, SubscriberId
 from clarion.inbox.sockets.plain import PlainSocket
 from clarion.inbox.sockets.socket_io import SocketIoSocket
-from clarion.inbox.sockets.sockets import Claim, Socket
+from clarion.inbox.sockets.sockets import Socket, SocketIdentity
 from clarion.inbox.sockets.table import SocketTable
 
 KEY = "dGhlIHNhbXBsZSBub25jZQ=="
-ADA = Claim(
+ADA = SocketIdentity(
     environment_id=EnvironmentId(bytes(16)), subscriber_id=SubscriberId(bytes(16)), epoch=0, expires_at=Millis(1)
 )
 MASKED_40 = b"\x81\x82\x00\x00\x00\x0040"
@@ -38,10 +38,10 @@ class Members:
     def __init__(self) -> None:
         self.sockets: list[Socket] = []
 
-    def add(self, socket: Socket, _: Claim) -> None:
+    def add(self, socket: Socket, _: SocketIdentity) -> None:
         self.sockets.append(socket)
 
-    def remove(self, socket: Socket, _: Claim) -> None:
+    def remove(self, socket: Socket, _: SocketIdentity) -> None:
         if socket in self.sockets:
             self.sockets.remove(socket)
 

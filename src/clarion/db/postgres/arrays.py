@@ -36,7 +36,7 @@ class _Statement(Struct, frozen=True):
 _NO_QUERY = _Statement("none")
 
 
-class Connection(asyncpg.Connection):  # type: ignore[misc]
+class ArrayConnection(asyncpg.Connection):  # type: ignore[misc]
     """A connection that knows arrays of built-in types."""
 
     __slots__ = ()

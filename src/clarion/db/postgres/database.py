@@ -11,8 +11,8 @@ import asyncpg
 
 from clarion.cache import Caches
 from clarion.db.port import Dialect, Row, SandboxWork, Work
-from clarion.db.postgres.arrays import Connection
-from clarion.db.postgres.listener import Channel, Listener
+from clarion.db.postgres.arrays import ArrayConnection
+from clarion.db.postgres.listener import ListenedChannel, Listener
 from clarion.db.postgres.pulse import Pulse, ask_server
 from clarion.db.query import Insert, Query, as_short_array
 from clarion.db.sandbox import HIDDEN_TABLES, Turns, copy_query, stored_query
@@ -197,7 +197,9 @@ class PostgresSandboxes:
                 raise _make_unavailable(error) from error
 
     async def _connect(self) -> PostgresSandbox:
-        connection = await asyncpg.connect(self._url, connection_class=Connection, command_timeout=_SANDBOX_SECONDS)
+        connection = await asyncpg.connect(
+            self._url, connection_class=ArrayConnection, command_timeout=_SANDBOX_SECONDS
+        )
         await _prepare_connection(connection, max_idle_seconds=_MAX_IDLE_SECONDS)
         schema = await connection.fetchval("SELECT quote_ident(current_schema())")
         # With caches of its own: what it loads may come from rows that are forgotten.
@@ -255,7 +257,7 @@ class PostgresDatabase:
                 url,
                 min_size=1,
                 max_size=pool_size,
-                connection_class=Connection,
+                connection_class=ArrayConnection,
                 init=prepare,
                 reset=_skip_reset,
                 command_timeout=60,
@@ -319,7 +321,7 @@ class PostgresDatabase:
             await connection.execute(_NOTIFY, channel, payloads)
 
     async def listen(self, channel: str, on_message: Callable[[str], None], on_resumed: Callable[[], None]) -> None:
-        await self._listener.add(channel, Channel(on_message, on_resumed))
+        await self._listener.add(channel, ListenedChannel(on_message, on_resumed))
 
     async def update_statistics(self, *, min_commits: int = 0) -> None:
         """Autovacuum runs once a minute, and a new database may grow a thousandfold in that time.

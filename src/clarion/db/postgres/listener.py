@@ -20,7 +20,7 @@ _ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClient
 log = logging.getLogger(__name__)
 
 
-class Channel(Struct, frozen=True):
+class ListenedChannel(Struct, frozen=True):
     """Whom to call with the payload of a notification, and when notifications may have been lost."""
 
     on_message: Callable[[str], None]
@@ -32,12 +32,12 @@ class Listener:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._channels: dict[str, list[Channel]] = {}
+        self._channels: dict[str, list[ListenedChannel]] = {}
         self._connection: Any = None
         self._adding = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
-    async def add(self, name: str, channel: Channel) -> None:
+    async def add(self, name: str, channel: ListenedChannel) -> None:
         """Listen to a channel until closed. Where PostgreSQL cannot be reached, it is tried until it can be."""
         is_new = name not in self._channels
         self._channels.setdefault(name, []).append(channel)

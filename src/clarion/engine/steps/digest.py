@@ -5,7 +5,7 @@ from typing import Any
 
 from clarion.clock import Millis
 from clarion.conditions import shorten
-from clarion.engine.digests import Leader, Window, WindowIdentity, make_event
+from clarion.engine.digests import DigestWindow, Leader, WindowIdentity, make_event
 from clarion.engine.outcomes import Done, Failed, Merged, StepOutcome, Waiting
 from clarion.engine.steps.context import StepContext
 from clarion.engine.steps.waiting import extend
@@ -61,7 +61,9 @@ def find_window_id(context: StepContext) -> bytes:
     return _identity(context, context.read_controls(DigestControls)).window_id
 
 
-def _join(context: StepContext, controls: DigestControls, window: Window, leader_run_id: NotificationId) -> StepOutcome:
+def _join(
+    context: StepContext, controls: DigestControls, window: DigestWindow, leader_run_id: NotificationId
+) -> StepOutcome:
     context.digests.join(window, context.job.id, context.run.trigger)
     raw = {"_digestedNotificationId": id_text(leader_run_id), "until": window.closes_at, **_seen(context, controls)}
     context.note(DetailCode.DIGEST_MERGED, raw=raw)
@@ -76,7 +78,7 @@ def _end(context: StepContext, controls: DigestControls) -> Millis | None:
     return end_of(context.now, controls.amount, controls.unit, context.zone)
 
 
-def _is_recent(context: StepContext, controls: DigestControls, window: Window | None) -> bool:
+def _is_recent(context: StepContext, controls: DigestControls, window: DigestWindow | None) -> bool:
     """Whether the last event of the window's identity lies within the look-back."""
     look_back = controls.look_back_window
     if window is None or look_back is None:
@@ -108,7 +110,7 @@ def _seen(context: StepContext, controls: DigestControls) -> dict[str, Any]:
     return {**_metadata(controls), **key}
 
 
-def _look_back(controls: DigestControls, window: Window | None) -> dict[str, Any]:
+def _look_back(controls: DigestControls, window: DigestWindow | None) -> dict[str, Any]:
     look_back = controls.look_back_window
     last = {} if window is None else {"lastEventAt": window.last_event_at}
     return last if look_back is None else {"amount": whole(look_back.amount), "unit": look_back.unit, **last}

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.clock import Millis
-from clarion.workflows.differences import Change, Comparable, DiffAction, Part, diff_one, diff_parts
+from clarion.workflows.differences import Comparable, ComparedPart, DiffAction, Difference, diff_one, diff_parts
 
 
 class ResourceType(StrEnum):
@@ -22,7 +22,7 @@ class Resource(Comparable, frozen=True, kw_only=True):
 
     id: bytes
     updated_at: Millis
-    parts: Sequence[Part] = ()
+    parts: Sequence[ComparedPart] = ()
     record: Any
     """The resource itself."""
     match: str
@@ -36,7 +36,7 @@ class ResourceDiff(Struct, frozen=True, kw_only=True):
     action: DiffAction
     source: Resource | None
     target: Resource | None
-    changes: Sequence[Change]
+    changes: Sequence[Difference]
     problem: str | None = None
     """Why it cannot be promoted."""
 

@@ -11,7 +11,7 @@ from clarion.environments.promotion.model import Resource, ResourceDiff, Resourc
 from clarion.http.wire import DateTimeText, IdText, Wire, given, one_of
 from clarion.ids import id_text
 from clarion.vocabulary import StepType
-from clarion.workflows.differences import Change, Comparable, DiffAction, Part
+from clarion.workflows.differences import Comparable, ComparedPart, DiffAction, Difference
 
 SyncAction = Literal["created", "updated", "deleted"]
 ChangeType = Literal["workflow", "integration", "step"]
@@ -88,7 +88,7 @@ class ChangeOut(Wire):
     new_index: int | UnsetType = UNSET
 
     @classmethod
-    def of(cls, change: Change) -> Self:
+    def of(cls, change: Difference) -> Self:
         part = change.shown
         return cls(
             resource_type=change.type,
@@ -96,7 +96,7 @@ class ChangeOut(Wire):
             source_resource=_resource_out(change.new),
             target_resource=_resource_out(change.old),
             diffs=ChangedFieldsOut(previous=change.before, new=change.after),
-            step_type=part.type if isinstance(part, Part) else UNSET,
+            step_type=part.type if isinstance(part, ComparedPart) else UNSET,
             previous_index=given(change.previous_index),
             new_index=given(change.new_index),
         )

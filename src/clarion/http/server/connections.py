@@ -23,7 +23,7 @@ class ConnectionLimits(Struct, frozen=True, kw_only=True):
     idle_seconds: int
 
 
-class Connection(Protocol):
+class OpenConnection(Protocol):
     """A connection as the table sees it."""
 
     deadline: int
@@ -59,7 +59,7 @@ class ConnectionTable:
         self.limits = limits
         self.clock = clock
         self.seconds = 0
-        self._open: dict[Connection, None] = {}  # in the order in which they were made
+        self._open: dict[OpenConnection, None] = {}  # in the order in which they were made
         self._addresses = AddressCounts()
         self.timed_out_count = 0
         self.evicted_count = 0
@@ -79,13 +79,13 @@ class ConnectionTable:
         for one in [one for one in self._open if one.deadline <= self.seconds]:
             one.expire()
 
-    def add(self, one: Connection) -> None:
+    def add(self, one: OpenConnection) -> None:
         if len(self._open) >= self.limits.max_connections:
             self._evict(one.address)
         self._open[one] = None
         self._addresses.add(one.address)
 
-    def discard(self, one: Connection) -> None:
+    def discard(self, one: OpenConnection) -> None:
         if one in self._open:
             del self._open[one]
             self._addresses.discard(one.address)

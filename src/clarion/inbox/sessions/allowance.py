@@ -21,7 +21,7 @@ from clarion.topics.subscriptions import measure_subscriptions
 _KIB = 1024
 
 
-class Allowance(Struct, frozen=True, kw_only=True):
+class StorageAllowance(Struct, frozen=True, kw_only=True):
     """What one person may store; bytes are those of JSON."""
 
     field_bytes: int
@@ -33,17 +33,17 @@ class Allowance(Struct, frozen=True, kw_only=True):
     """Of the names, identifiers and rules of these."""
 
 
-PROVEN: Final = Allowance(
+PROVEN: Final = StorageAllowance(
     field_bytes=64 * _KIB, schedule_bytes=8 * _KIB, subscriptions=1_000, subscription_bytes=256 * _KIB
 )
-UNPROVEN: Final = Allowance(
+UNPROVEN: Final = StorageAllowance(
     field_bytes=2 * _KIB, schedule_bytes=2 * _KIB, subscriptions=100, subscription_bytes=8 * _KIB
 )
 
 _WITH_PROOF = "the inbox stores more of those who prove who they are (`subscriberHash`)"
 
 
-def allowance_of(*, is_proven: bool) -> Allowance:
+def allowance_of(*, is_proven: bool) -> StorageAllowance:
     return PROVEN if is_proven else UNPROVEN
 
 

@@ -11,26 +11,26 @@ from clarion.inbox.pushed import PushedMessage
 from clarion.vocabulary import Severity
 
 
-class Event(Struct, frozen=True):
+class SocketEvent(Struct, frozen=True):
     """An event and its data as JSON; sockets put it into the frame of their protocol."""
 
     name: str
     data: bytes
 
 
-def message_event(message: PushedMessage) -> Event:
-    return Event("notification_received", msgspec.json.encode({"message": message}))
+def message_event(message: PushedMessage) -> SocketEvent:
+    return SocketEvent("notification_received", msgspec.json.encode({"message": message}))
 
 
-def unread_event(counts: InboxCounts) -> Event:
+def unread_event(counts: InboxCounts) -> SocketEvent:
     return _make_unread_event(counts.total_unread, tuple(counts.unread.items()), counts.has_more_unread)
 
 
-def unseen_event(counts: InboxCounts) -> Event:
+def unseen_event(counts: InboxCounts) -> SocketEvent:
     return _make_unseen_event(counts.unseen, counts.has_more_unseen)
 
 
-def changed_count_events(counts: InboxCounts, before: InboxCounts | None) -> list[Event]:
+def changed_count_events(counts: InboxCounts, before: InboxCounts | None) -> list[SocketEvent]:
     """The events for counts that differ from those that were sent before."""
     if counts is before:
         return []
@@ -48,16 +48,16 @@ def _unread_part(counts: InboxCounts) -> tuple[dict[Severity, int], bool]:
 
 # Cached, because most people have one of a few counts.
 @lru_cache(maxsize=1024)
-def _make_unread_event(total: int, unread: tuple[tuple[Severity, int], ...], has_more: bool) -> Event:  # noqa: FBT001
+def _make_unread_event(total: int, unread: tuple[tuple[Severity, int], ...], has_more: bool) -> SocketEvent:  # noqa: FBT001
     severity = dict.fromkeys(Severity, 0) | dict(unread)
     data: dict[str, Any] = {
         "counts": {"total": total, "severity": severity},
         "unreadCount": total,
         "hasMore": has_more,
     }
-    return Event("unread_count_changed", msgspec.json.encode(data))
+    return SocketEvent("unread_count_changed", msgspec.json.encode(data))
 
 
 @lru_cache(maxsize=1024)
-def _make_unseen_event(unseen: int, has_more: bool) -> Event:  # noqa: FBT001
-    return Event("unseen_count_changed", msgspec.json.encode({"unseenCount": unseen, "hasMore": has_more}))
+def _make_unseen_event(unseen: int, has_more: bool) -> SocketEvent:  # noqa: FBT001
+    return SocketEvent("unseen_count_changed", msgspec.json.encode({"unseenCount": unseen, "hasMore": has_more}))

@@ -12,9 +12,9 @@ from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, MessageId, SubscriberId, id_text
 from clarion.inbox.counts import InboxCounts, count_inbox
 from clarion.inbox.pushed import PushedMessage, list_pushed_messages
-from clarion.inbox.sockets.events import Event, changed_count_events, message_event
+from clarion.inbox.sockets.events import SocketEvent, changed_count_events, message_event
 from clarion.inbox.sockets.reading import choose_read
-from clarion.inbox.sockets.sockets import Claim, Socket
+from clarion.inbox.sockets.sockets import Socket, SocketIdentity
 
 _GATHER_SECONDS = 0.003
 _QUIET_SECONDS = 0.04
@@ -33,7 +33,7 @@ _Counts = dict[tuple[SubscriberId, ContextKeys], InboxCounts]
 log = logging.getLogger(__name__)
 
 
-class Person:
+class ConnectedPerson:
     """Somebody who is connected, with one or more sockets of the same contexts."""
 
     __slots__ = (
@@ -48,7 +48,7 @@ class Person:
         "subscriber_id",
     )
 
-    def __init__(self, claim: Claim, *, is_known: bool) -> None:
+    def __init__(self, claim: SocketIdentity, *, is_known: bool) -> None:
         self.environment_id = claim.environment_id
         self.subscriber_id = claim.subscriber_id
         self.context_keys: ContextKeys = claim.context_keys
@@ -81,10 +81,10 @@ class Hub:
         self._database = database
         self._waits_for_presence = waits_for_presence
         self._on_presence = on_presence
-        self._people: dict[EnvironmentId, dict[tuple[SubscriberId, ContextKeys], Person]] = {}
+        self._people: dict[EnvironmentId, dict[tuple[SubscriberId, ContextKeys], ConnectedPerson]] = {}
         self._contexts: dict[EnvironmentId, Counter[ContextKeys]] = {}
         """How many people of each set of contexts are connected; mostly there is one set, which is empty."""
-        self._pending: dict[EnvironmentId, dict[Person, None]] = {}
+        self._pending: dict[EnvironmentId, dict[ConnectedPerson, None]] = {}
         self._has_changes = asyncio.Event()
 
     @property
@@ -100,13 +100,13 @@ class Hub:
     def list_people(self) -> list[tuple[EnvironmentId, SubscriberId]]:
         return [(environment_id, one) for environment_id, people in self._people.items() for one, _ in people]
 
-    def add(self, socket: Socket, claim: Claim) -> None:
+    def add(self, socket: Socket, claim: SocketIdentity) -> None:
         """Push to a socket from now on, beginning with the counts."""
         environment_id, key = claim.environment_id, (claim.subscriber_id, claim.context_keys)
         people = self._people.setdefault(environment_id, {})
         person = people.get(key)
         if person is None:
-            person = people[key] = Person(claim, is_known=not self._waits_for_presence)
+            person = people[key] = ConnectedPerson(claim, is_known=not self._waits_for_presence)
             person.due_at = asyncio.get_running_loop().time() + _PRESENCE_SECONDS
             self._contexts.setdefault(environment_id, Counter())[claim.context_keys] += 1
             self._on_presence(environment_id, claim.subscriber_id)
@@ -125,7 +125,7 @@ class Hub:
                     person.due_at = 0.0
                     self._await_push(person)
 
-    def remove(self, socket: Socket, claim: Claim) -> None:
+    def remove(self, socket: Socket, claim: SocketIdentity) -> None:
         environment_id, key = claim.environment_id, (claim.subscriber_id, claim.context_keys)
         person = self._people.get(environment_id, {}).get(key)
         if person is None or socket not in person.sockets:
@@ -151,7 +151,7 @@ class Hub:
                 person.arrived.update(dict.fromkeys(change.arrived))
                 self._await_push(person)
 
-    def _list_connected(self, environment_id: EnvironmentId, subscriber_id: SubscriberId) -> list[Person]:
+    def _list_connected(self, environment_id: EnvironmentId, subscriber_id: SubscriberId) -> list[ConnectedPerson]:
         people = self._people.get(environment_id)
         if people is None:
             return []
@@ -186,12 +186,12 @@ class Hub:
         await asyncio.sleep(_HELD_SECONDS if self._pending else _GATHER_SECONDS)
         return bool(self._pending)
 
-    def _await_push(self, person: Person) -> None:
+    def _await_push(self, person: ConnectedPerson) -> None:
         self._pending.setdefault(person.environment_id, {})[person] = None
         self._has_changes.set()
 
-    def _take_due(self, now: float) -> dict[EnvironmentId, list[Person]]:
-        due: dict[EnvironmentId, list[Person]] = {}
+    def _take_due(self, now: float) -> dict[EnvironmentId, list[ConnectedPerson]]:
+        due: dict[EnvironmentId, list[ConnectedPerson]] = {}
         for environment_id, pending in list(self._pending.items()):
             found = _first_due(pending, now)
             for one in found:
@@ -203,7 +203,7 @@ class Hub:
                 del self._pending[environment_id]
         return due
 
-    async def _push(self, environment_id: EnvironmentId, people: Sequence[Person]) -> None:
+    async def _push(self, environment_id: EnvironmentId, people: Sequence[ConnectedPerson]) -> None:
         taken = [(one, _take_arrived(one)) for one in people]
         ids = list({message_id for _, found in taken for message_id in found})
         by_contexts: dict[ContextKeys, list[SubscriberId]] = {}
@@ -233,7 +233,7 @@ class Hub:
             if one.arrived:
                 self._await_push(one)
 
-    def _postpone(self, taken: Sequence[tuple[Person, list[MessageId]]]) -> None:
+    def _postpone(self, taken: Sequence[tuple[ConnectedPerson, list[MessageId]]]) -> None:
         due_at = asyncio.get_running_loop().time() + _RETRY_SECONDS
         for one, found in taken:
             one.arrived = dict.fromkeys([*found, *one.arrived])
@@ -242,7 +242,7 @@ class Hub:
                 self._await_push(one)
 
 
-def _first_due(pending: Iterable[Person], now: float) -> list[Person]:
+def _first_due(pending: Iterable[ConnectedPerson], now: float) -> list[ConnectedPerson]:
     found = []
     for one in pending:
         if one.due_at <= now:
@@ -252,19 +252,19 @@ def _first_due(pending: Iterable[Person], now: float) -> list[Person]:
     return found
 
 
-def _is_for(message: PushedMessage, person: Person) -> bool:
+def _is_for(message: PushedMessage, person: ConnectedPerson) -> bool:
     """Whether it is the person's; what other processes announce is checked too."""
     return message.subscriber_id == id_text(person.subscriber_id) and tuple(message.context_keys) == person.context_keys
 
 
-def _take_arrived(person: Person) -> list[MessageId]:
+def _take_arrived(person: ConnectedPerson) -> list[MessageId]:
     found = list(person.arrived)[:_MAX_MESSAGES]
     for one in found:
         del person.arrived[one]
     return found
 
 
-def _send(person: Person, messages: Sequence[PushedMessage], counts: InboxCounts | None) -> None:
+def _send(person: ConnectedPerson, messages: Sequence[PushedMessage], counts: InboxCounts | None) -> None:
     """Send messages, then the counts that are different; new sockets get all counts."""
     if counts is None:
         return
@@ -279,7 +279,7 @@ def _send(person: Person, messages: Sequence[PushedMessage], counts: InboxCounts
         _send_events(new, [*events, *changed_count_events(counts, None)])
 
 
-def _send_events(sockets: Iterable[Socket], events: Sequence[Event]) -> None:
+def _send_events(sockets: Iterable[Socket], events: Sequence[SocketEvent]) -> None:
     """Encode the events once for all sockets of a protocol."""
     encoded: dict[type[Socket], bytes] = {}
     for one in list(sockets):

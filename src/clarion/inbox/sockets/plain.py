@@ -1,6 +1,6 @@
 """Sockets without a protocol on top: each event is a JSON text with `event` and `data`."""
 
-from clarion.inbox.sockets.events import Event
+from clarion.inbox.sockets.events import SocketEvent
 from clarion.inbox.sockets.sockets import POLICY, Socket, ping_frame, text_frame
 
 _PONG = text_frame(b"pong")
@@ -18,7 +18,7 @@ class PlainSocket(Socket):
     heartbeat = ping_frame()
 
     @staticmethod
-    def encode(event: Event) -> bytes:
+    def encode(event: SocketEvent) -> bytes:
         return text_frame(b'{"event":"%b","data":%b}' % (event.name.encode(), event.data))
 
     def confirm(self) -> None:

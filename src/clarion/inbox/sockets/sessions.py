@@ -10,7 +10,7 @@ from clarion.db.query import sql
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, SubscriberId
 from clarion.inbox.sockets.reading import choose_read
-from clarion.inbox.sockets.sockets import TRY_LATER, Claim, Phase, Socket
+from clarion.inbox.sockets.sockets import TRY_LATER, Phase, Socket, SocketIdentity
 from clarion.inbox.sockets.table import SESSION_OVER
 
 LIST_EPOCHS = sql("""
@@ -29,10 +29,10 @@ class SessionChecks:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._waiting: dict[EnvironmentId, dict[Socket, Claim]] = {}
+        self._waiting: dict[EnvironmentId, dict[Socket, SocketIdentity]] = {}
         self._is_needed = asyncio.Event()
 
-    def check(self, socket: Socket, claim: Claim) -> None:
+    def check(self, socket: Socket, claim: SocketIdentity) -> None:
         self._waiting.setdefault(claim.environment_id, {})[socket] = claim
         self._is_needed.set()
 
@@ -50,7 +50,7 @@ class SessionChecks:
             for start in range(0, len(claims), _MAX_SOCKETS):
                 await self._check(environment_id, claims[start : start + _MAX_SOCKETS])
 
-    async def _check(self, environment_id: EnvironmentId, claims: Sequence[tuple[Socket, Claim]]) -> None:
+    async def _check(self, environment_id: EnvironmentId, claims: Sequence[tuple[Socket, SocketIdentity]]) -> None:
         people = list({claim.subscriber_id for _, claim in claims})
 
         async def list_epochs(db: Connection) -> dict[SubscriberId, int]:
@@ -70,7 +70,7 @@ class SessionChecks:
             _judge(one, holds=epochs.get(claim.subscriber_id) == claim.epoch)
 
 
-def _send_away(claims: Sequence[tuple[Socket, Claim]]) -> None:
+def _send_away(claims: Sequence[tuple[Socket, SocketIdentity]]) -> None:
     for socket, _ in claims:
         if socket.phase is Phase.OPENING:
             socket.close(TRY_LATER, "Try again later")

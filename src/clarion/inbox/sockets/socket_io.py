@@ -3,8 +3,16 @@
 import msgspec
 
 from clarion.ids import random_bytes
-from clarion.inbox.sockets.events import Event
-from clarion.inbox.sockets.sockets import CLOSING_SECONDS, POLICY, Claim, Phase, Socket, SocketOwner, text_frame
+from clarion.inbox.sockets.events import SocketEvent
+from clarion.inbox.sockets.sockets import (
+    CLOSING_SECONDS,
+    POLICY,
+    Phase,
+    Socket,
+    SocketIdentity,
+    SocketOwner,
+    text_frame,
+)
 
 _CONNECT, _DISCONNECT, _CONNECT_ERROR, _EVENT = b"40", b"41", b"44", b"42"
 _ENGINE_CLOSE, _ENGINE_PING = b"1", b"2"
@@ -22,14 +30,14 @@ class SocketIoSocket(Socket):
 
     heartbeat = text_frame(_ENGINE_PING)
 
-    def __init__(self, owner: SocketOwner, key: str, claim: Claim | None, *, address: str = "") -> None:
+    def __init__(self, owner: SocketOwner, key: str, claim: SocketIdentity | None, *, address: str = "") -> None:
         super().__init__(owner, key, claim, address=address)
         self._is_connected = False
         self._verdict: bool | None = None
         self._refusal = ""
 
     @staticmethod
-    def encode(event: Event) -> bytes:
+    def encode(event: SocketEvent) -> bytes:
         return text_frame(b'%b["%b",%b]' % (_EVENT, event.name.encode(), event.data))
 
     def greet(self) -> bytes:

@@ -13,7 +13,7 @@ from websockets.utils import accept_key
 
 from clarion.clock import Millis
 from clarion.ids import EnvironmentId, SubscriberId
-from clarion.inbox.sockets.events import Event
+from clarion.inbox.sockets.events import SocketEvent
 
 MAX_CLIENT_BYTES = 4096
 """The longest message that a client may send; those of the published clients have a few bytes."""
@@ -37,7 +37,7 @@ _HANDSHAKE = (
 )
 
 
-class Claim(Struct, frozen=True, kw_only=True):
+class SocketIdentity(Struct, frozen=True, kw_only=True):
     """Whose socket it is according to a token that was signed here; the session may be over."""
 
     environment_id: EnvironmentId
@@ -88,7 +88,7 @@ class Socket(asyncio.Protocol):
     heartbeat: ClassVar[bytes]
     """The frame that a client has to answer."""
 
-    def __init__(self, owner: SocketOwner, key: str, claim: Claim | None, *, address: str = "") -> None:
+    def __init__(self, owner: SocketOwner, key: str, claim: SocketIdentity | None, *, address: str = "") -> None:
         """A socket of a client that sent `key`; without a claim because its token is not valid."""
         self._owner = owner
         self._key = key
@@ -104,7 +104,7 @@ class Socket(asyncio.Protocol):
     # What the protocols differ in
 
     @staticmethod
-    def encode(event: Event) -> bytes:
+    def encode(event: SocketEvent) -> bytes:
         """The frame of an event."""
         raise NotImplementedError
 

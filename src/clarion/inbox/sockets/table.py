@@ -11,7 +11,7 @@ from clarion.clock import Clock
 from clarion.http.server.addresses import AddressCounts
 from clarion.http.server.upgrades import UpgradeRefusal
 from clarion.inbox.sockets.presence import PersonKey
-from clarion.inbox.sockets.sockets import GOING_AWAY, PING_SECONDS, Claim, Phase, Socket
+from clarion.inbox.sockets.sockets import GOING_AWAY, PING_SECONDS, Phase, Socket, SocketIdentity
 
 SESSION_CHECK_SECONDS = 10
 """A session that ends loses its sockets within this time, plus the time of the query."""
@@ -34,15 +34,15 @@ log = logging.getLogger(__name__)
 class Members(Protocol):
     """Where sockets belong whose session holds."""
 
-    def add(self, socket: Socket, claim: Claim) -> None: ...
+    def add(self, socket: Socket, claim: SocketIdentity) -> None: ...
 
-    def remove(self, socket: Socket, claim: Claim) -> None: ...
+    def remove(self, socket: Socket, claim: SocketIdentity) -> None: ...
 
 
 class SocketTable:
     """Every open socket. Time is counted in whole seconds by one timer for all of them."""
 
-    def __init__(self, *, clock: Clock, members: Members, check: Callable[[Socket, Claim], None]) -> None:
+    def __init__(self, *, clock: Clock, members: Members, check: Callable[[Socket, SocketIdentity], None]) -> None:
         """`check` begins to check the session of a socket, which is then confirmed or refused."""
         self.max_sockets = 0
         self.seconds = 0
@@ -62,7 +62,7 @@ class SocketTable:
     def __len__(self) -> int:
         return len(self._open)
 
-    def find_refusal(self, address: str, claim: Claim | None) -> UpgradeRefusal | None:
+    def find_refusal(self, address: str, claim: SocketIdentity | None) -> UpgradeRefusal | None:
         """Why there is no place for one more socket; ends another socket if there has to be one."""
         if self.is_stopping:
             return UpgradeRefusal(503, _STOPPING)
@@ -77,7 +77,7 @@ class SocketTable:
         given_up.abort()
         return None
 
-    def _find_given_up(self, address: str, claim: Claim | None) -> Socket | None:
+    def _find_given_up(self, address: str, claim: SocketIdentity | None) -> Socket | None:
         """A socket to end for one with a session: one without, or one of an address that has many."""
         if claim is None:
             return None
@@ -180,10 +180,10 @@ class SocketTable:
             one.abort()
 
 
-def _person(claim: Claim) -> PersonKey:
+def _person(claim: SocketIdentity) -> PersonKey:
     return claim.environment_id, claim.subscriber_id
 
 
-def _turn_of(claim: Claim) -> int:
+def _turn_of(claim: SocketIdentity) -> int:
     """In which of the seconds between two checks the session is checked; the last byte of an id is random."""
     return claim.subscriber_id[-1] % SESSION_CHECK_SECONDS

@@ -13,7 +13,7 @@ from clarion.http.server.upgrades import UpgradeRefusal, UpgradeRequest
 from clarion.inbox.sessions.tokens import SessionTokens
 from clarion.inbox.sockets.plain import PlainSocket
 from clarion.inbox.sockets.socket_io import SocketIoSocket
-from clarion.inbox.sockets.sockets import Claim, Socket
+from clarion.inbox.sockets.sockets import Socket, SocketIdentity
 from clarion.inbox.sockets.table import SocketTable
 from clarion.settings.hosts import ANY_ORIGIN
 from clarion.settings.model import Settings
@@ -57,14 +57,14 @@ class SocketUpgrader:
         refusal = self._table.find_refusal(address, claim)
         return kind(self._table, key, claim, address=address) if refusal is None else refusal
 
-    def _find_claim(self, token: str) -> Claim | None:
+    def _find_claim(self, token: str) -> SocketIdentity | None:
         try:
             caller = self._tokens.read(token)
         except Unauthenticated:
             return None
         if caller.session is None:
             return None
-        return Claim(
+        return SocketIdentity(
             environment_id=caller.environment_id,
             subscriber_id=caller.session.subscriber_id,
             context_keys=caller.session.context_keys,

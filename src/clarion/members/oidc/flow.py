@@ -47,7 +47,7 @@ class OidcProvider(Struct, frozen=True, kw_only=True):
     """Whether its addresses count as verified unless it says that they are not."""
 
 
-class Attempt(Struct, frozen=True):
+class SignInAttempt(Struct, frozen=True):
     """What begins an attempt: where the browser goes, and the text for its cookie."""
 
     url: str
@@ -99,7 +99,7 @@ class OidcClient:
         self._clock = clock
         self._discovery = ProviderDiscovery(provider.issuer, clock)
 
-    async def begin(self, return_path: str = "/") -> Attempt:
+    async def begin(self, return_path: str = "/") -> SignInAttempt:
         metadata = await self._discovery.get_metadata()
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
         stored = _StoredAttempt(state, nonce, verifier, self._clock.now(), return_path)
@@ -115,7 +115,7 @@ class OidcClient:
         }
         mark = "&" if "?" in metadata.authorization_endpoint else "?"
         cookie = self._vault.seal(json_text(stored), context=_SEAL_CONTEXT)
-        return Attempt(f"{metadata.authorization_endpoint}{mark}{urlencode(query)}", cookie)
+        return SignInAttempt(f"{metadata.authorization_endpoint}{mark}{urlencode(query)}", cookie)
 
     async def finish(self, cookie: str, answer: ProviderRedirect) -> Finished:
         """Return who signed in; raises OidcProblem if the answer does not belong to the attempt, or is not valid."""

@@ -10,7 +10,7 @@ from clarion.environments.store import list_environments
 from clarion.errors import StoreError, StoreNewer, StoreOutdated
 from clarion.monitoring.doctor.clocks import check_processes, count_alive_workers
 from clarion.monitoring.doctor.machine import check_machine
-from clarion.monitoring.doctor.model import Finding, Status, fine, problem
+from clarion.monitoring.doctor.model import CheckStatus, Finding, fine, problem
 from clarion.monitoring.doctor.network import check_mail, check_network
 from clarion.monitoring.doctor.orphans import check_orphans
 from clarion.monitoring.doctor.queues import check_queues
@@ -30,7 +30,7 @@ async def check_installation(
     The cost does not grow with the store, unless `full` is given.
     """
     findings = [*check_machine(settings, environ), await _check_migrations(settings)]
-    if findings[-1].status is Status.PROBLEM:
+    if findings[-1].status is CheckStatus.PROBLEM:
         return findings
     database = await open_store(settings)
     try:
@@ -59,7 +59,7 @@ async def _check_contents(
     database: Database, settings: Settings, clock: Clock, *, full: bool, network: bool
 ) -> list[Finding]:
     findings = await check_store(database, settings, full=full)
-    keys_fit = all(one.status is not Status.PROBLEM for one in findings if one.check == "keys")
+    keys_fit = all(one.status is not CheckStatus.PROBLEM for one in findings if one.check == "keys")
     findings += await check_processes(database, clock)
     environments = (await database.read(list_environments))[: None if full else _MAX_ENVIRONMENTS]
     worker_count = None if database.dialect is Dialect.SQLITE else await count_alive_workers(database, clock)

@@ -5,7 +5,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 
-class Status(StrEnum):
+class CheckStatus(StrEnum):
     OK = "ok"
     WARNING = "warning"
     """Works, but someone should look."""
@@ -17,23 +17,23 @@ class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result of one check; `remedy` says what to do unless all is well."""
 
     check: str
-    status: Status
+    status: CheckStatus
     summary: str
     remedy: str | None = None
 
 
 def fine(check: str, summary: str) -> Finding:
-    return Finding(check=check, status=Status.OK, summary=summary)
+    return Finding(check=check, status=CheckStatus.OK, summary=summary)
 
 
 def warning(check: str, summary: str, remedy: str) -> Finding:
-    return Finding(check=check, status=Status.WARNING, summary=summary, remedy=remedy)
+    return Finding(check=check, status=CheckStatus.WARNING, summary=summary, remedy=remedy)
 
 
 def problem(check: str, summary: str, remedy: str) -> Finding:
-    return Finding(check=check, status=Status.PROBLEM, summary=summary, remedy=remedy)
+    return Finding(check=check, status=CheckStatus.PROBLEM, summary=summary, remedy=remedy)
 
 
-def worst(findings: list[Finding]) -> Status:
-    order = list(Status)
-    return max((one.status for one in findings), key=order.index, default=Status.OK)
+def worst(findings: list[Finding]) -> CheckStatus:
+    order = list(CheckStatus)
+    return max((one.status for one in findings), key=order.index, default=CheckStatus.OK)

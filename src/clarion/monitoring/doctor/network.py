@@ -29,7 +29,7 @@ _MAX_HOSTS = 100
 _HTTPS_PORT, _HTTP_PORT = 443, 80
 
 
-class Target(Struct, frozen=True):
+class NetworkTarget(Struct, frozen=True):
     host: str
     port: int
     is_tls: bool
@@ -40,8 +40,8 @@ async def check_network(
 ) -> list[Finding]:
     """Connect to each host once, however many integrations use it."""
 
-    async def list_targets(db: Connection) -> dict[Target, str]:
-        found: dict[Target, str] = {}
+    async def list_targets(db: Connection) -> dict[NetworkTarget, str]:
+        found: dict[NetworkTarget, str] = {}
         for environment in environments:
             for one in await integrations.list_integrations(db, environment.id, vault):
                 target = find_target(one.provider_id, one.credentials) if one.active else None
@@ -71,7 +71,7 @@ async def check_mail(settings: Settings) -> list[Finding]:
     return [fine("mail", f"{server.host} takes mails to members.")]
 
 
-def find_target(provider_id: str, credentials: Mapping[str, Any]) -> Target | None:
+def find_target(provider_id: str, credentials: Mapping[str, Any]) -> NetworkTarget | None:
     """The host that an integration sends to, where that is known without a message."""
     provider = find_provider(provider_id)
     if provider is None or isinstance(provider, BuiltinProvider):
@@ -80,7 +80,7 @@ def find_target(provider_id: str, credentials: Mapping[str, Any]) -> Target | No
         account = read_credentials(provider.credentials, credentials)
         if isinstance(provider, SmtpProvider):
             server = provider.account(account)
-            return Target(server.host, server.port, server.implicit_tls)
+            return NetworkTarget(server.host, server.port, server.implicit_tls)
         request = provider.check.request(account) if isinstance(provider, HttpProvider) and provider.check else None
     except SendFailure:
         return None
@@ -92,12 +92,12 @@ def find_target(provider_id: str, credentials: Mapping[str, Any]) -> Target | No
     return _target_of(urls[0]) if urls else None
 
 
-def _target_of(url: str) -> Target | None:
+def _target_of(url: str) -> NetworkTarget | None:
     try:
         parts = urlsplit(url)
         is_tls = parts.scheme == "https"
         return (
-            Target(parts.hostname, parts.port or (_HTTPS_PORT if is_tls else _HTTP_PORT), is_tls)
+            NetworkTarget(parts.hostname, parts.port or (_HTTPS_PORT if is_tls else _HTTP_PORT), is_tls)
             if parts.hostname
             else None
         )
@@ -105,7 +105,7 @@ def _target_of(url: str) -> Target | None:
         return None
 
 
-async def _connect(target: Target, provider_id: str, guard: EgressGuard) -> Finding | None:
+async def _connect(target: NetworkTarget, provider_id: str, guard: EgressGuard) -> Finding | None:
     name = f"{target.host}:{target.port}, which {provider_id} uses,"
     try:
         async with asyncio.timeout(_SECONDS):

@@ -41,7 +41,7 @@ class MessageOutcome(StrEnum):
     """Nothing was sent: no address, no integration, or a suppressed address."""
 
 
-class Batch(StrEnum):
+class BatchKind(StrEnum):
     """What is done for many at once."""
 
     REQUESTS = "requests"
@@ -96,7 +96,7 @@ class Measures:
         """Attempts to deliver an event, by outcome."""
         self.expired_leases = 0
         """Sends that were taken over because their worker had let the lease lapse."""
-        self.batches = {one: Histogram(BATCH_SIZES) for one in Batch}
+        self.batches = {one: Histogram(BATCH_SIZES) for one in BatchKind}
         self.gauges: dict[Gauge, Callable[[], float]] = {}
 
     def operation(self, name: str) -> OperationMeasures:

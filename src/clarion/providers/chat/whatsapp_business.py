@@ -9,7 +9,7 @@ from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.failures import codes
 from clarion.providers.definition.formats import COUNTRY, URL
 from clarion.providers.definition.kinds import ChatProvider, Check
-from clarion.providers.definition.receipts import Callback, EventReader, Receipts, Reply, is_same, kinds_of
+from clarion.providers.definition.receipts import Callback, EventReader, ProviderReply, Receipts, is_same, kinds_of
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty, path_part
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.signing.digests import hmac_hex
@@ -74,12 +74,12 @@ def is_genuine(callback: Callback, account: WhatsappBusinessCredentials) -> bool
     return is_same(callback.headers.get("x-hub-signature-256", ""), expected)
 
 
-def handshake(callback: Callback, account: WhatsappBusinessCredentials) -> Reply | None:
+def handshake(callback: Callback, account: WhatsappBusinessCredentials) -> ProviderReply | None:
     """Answer the verification of our URL, which returns the challenge."""
     if callback.query.get("hub.mode") != "subscribe":
         return None
     is_meta = is_same(callback.query.get("hub.verify_token", ""), account.token.reveal())
-    return Reply(body=callback.query.get("hub.challenge", "")) if is_meta else Reply(status=403)
+    return ProviderReply(body=callback.query.get("hub.challenge", "")) if is_meta else ProviderReply(status=403)
 
 
 def _statuses(callback: Callback) -> list[Mapping[str, Any]]:

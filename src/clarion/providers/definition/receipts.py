@@ -111,7 +111,7 @@ class Callback:
         return abs(self.received_at - millis) <= _MAX_AGE
 
 
-class Reply(Struct, frozen=True, kw_only=True):
+class ProviderReply(Struct, frozen=True, kw_only=True):
     """An answer that a provider requires, such as the echo of a challenge."""
 
     status: int = 200
@@ -119,7 +119,7 @@ class Reply(Struct, frozen=True, kw_only=True):
     content_type: str = "text/plain"
 
 
-def no_reply(_: Callback, __: Any) -> Reply | None:
+def no_reply(_: Callback, __: Any) -> ProviderReply | None:
     return None
 
 
@@ -128,7 +128,7 @@ class Receipts(Struct, Generic[A], frozen=True, kw_only=True):
 
     is_genuine: Callable[[Callback, A], bool | RequestFlow[bool]]
     parse: Callable[[Callback], list[Receipt] | RequestFlow[list[Receipt]]]
-    handshake: Callable[[Callback, A], Reply | None] = no_reply
+    handshake: Callable[[Callback, A], ProviderReply | None] = no_reply
     """Returns the answer to a call that only verifies our URL; None for any other call."""
     signed_with: str = ""
     """Which credential or certificate verifies signatures; empty if only the token in our URL proves the origin."""

@@ -9,7 +9,7 @@ from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.failures import codes, error_text
 from clarion.providers.definition.kinds import Check, EmailProvider
 from clarion.providers.definition.overrides import rename_members, snake
-from clarion.providers.definition.receipts import EventReader, Receipts, Reply, kinds_of
+from clarion.providers.definition.receipts import EventReader, ProviderReply, Receipts, kinds_of
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.email.message import Email
@@ -99,7 +99,7 @@ PROVIDER = EmailProvider(
         is_genuine=lambda callback, account: is_body_signed(callback, account.secret_key, header="signature"),
         parse=RECEIPTS,
         # The test call is signed with a public key, and the webhook is saved only if it is answered.
-        handshake=lambda callback, _: Reply() if callback.json()["type"] == "webhook.test" else None,
+        handshake=lambda callback, _: ProviderReply() if callback.json()["type"] == "webhook.test" else None,
         signed_with="signature, key in `secretKey`",
     ),
     casing=snake,

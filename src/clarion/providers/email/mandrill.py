@@ -9,7 +9,7 @@ from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.failures import codes
 from clarion.providers.definition.kinds import Check, EmailProvider
 from clarion.providers.definition.overrides import snake
-from clarion.providers.definition.receipts import Callback, EventReader, Receipts, Reply, is_same, kinds_of
+from clarion.providers.definition.receipts import Callback, EventReader, ProviderReply, Receipts, is_same, kinds_of
 from clarion.providers.definition.request import ProviderRequest, drop_empty
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.email.addresses import write_address
@@ -122,7 +122,7 @@ PROVIDER = EmailProvider(
         is_genuine=is_genuine,
         parse=RECEIPTS,
         # While a webhook is set up, Mandrill sends a HEAD, or an empty list that is signed with a test key.
-        handshake=lambda callback, _: Reply() if callback.method == "HEAD" or _is_empty(callback) else None,
+        handshake=lambda callback, _: ProviderReply() if callback.method == "HEAD" or _is_empty(callback) else None,
         signed_with="signature, key in `secretKey`",
     ),
     casing=snake,

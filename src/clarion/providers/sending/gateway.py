@@ -14,7 +14,7 @@ from clarion.providers.definition.credentials import read_credentials
 from clarion.providers.definition.kinds import BuiltinProvider, HttpProvider, SmtpProvider
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.provider import Provider
-from clarion.providers.definition.receipts import Callback, Receipt, ReceiptRefused, Reply
+from clarion.providers.definition.receipts import Callback, ProviderReply, Receipt, ReceiptRefused
 from clarion.providers.definition.request import ProviderRequest
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
 from clarion.providers.definition.smtp_account import SmtpAccount
@@ -110,7 +110,7 @@ class ProviderGateway:
 
     async def read_receipts(
         self, provider_id: str, credentials: Mapping[str, Any], callback: Callback
-    ) -> tuple[list[Receipt], Reply | None]:
+    ) -> tuple[list[Receipt], ProviderReply | None]:
         """Return the receipts of a webhook call, or the reply that the provider requires; raises ReceiptRefused."""
         provider = find_provider(provider_id)
         if not isinstance(provider, HttpProvider):

@@ -21,7 +21,14 @@ from clarion.providers.definition.failures import (
 from clarion.providers.definition.kinds import HttpProvider
 from clarion.providers.definition.outgoing import Outgoing, always
 from clarion.providers.definition.overrides import read_passthrough
-from clarion.providers.definition.receipts import Callback, Receipt, ReceiptForged, ReceiptRefused, Reply, RequestFlow
+from clarion.providers.definition.receipts import (
+    Callback,
+    ProviderReply,
+    Receipt,
+    ReceiptForged,
+    ReceiptRefused,
+    RequestFlow,
+)
 from clarion.providers.definition.request import ProviderCall, ProviderRequest, encode_call
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent, mark_ambiguous
 from clarion.providers.definition.sizes import check_sizes
@@ -84,7 +91,7 @@ class HttpSender:
 
     async def read_receipts(
         self, provider: AnyProvider, credentials: Mapping[str, Any], callback: Callback
-    ) -> tuple[list[Receipt], Reply | None]:
+    ) -> tuple[list[Receipt], ProviderReply | None]:
         """Return the receipts of a webhook call, or the reply that the provider requires; raises ReceiptRefused."""
         if provider.receipts is None:
             raise ReceiptRefused(f"{provider.name} reports nothing")

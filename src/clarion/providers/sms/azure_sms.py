@@ -13,7 +13,7 @@ from clarion.providers.definition.failures import codes
 from clarion.providers.definition.formats import as_url
 from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import as_given
-from clarion.providers.definition.receipts import Callback, EventReader, Receipts, Reply, by_token, kinds_of
+from clarion.providers.definition.receipts import Callback, EventReader, ProviderReply, Receipts, by_token, kinds_of
 from clarion.providers.definition.request import ProviderCall, ProviderRequest
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.signing.azure import sign_azure
@@ -65,13 +65,13 @@ def sign(account: AzureSmsCredentials, call: ProviderCall, now: Millis) -> Mappi
     return sign_azure(Secret(account.part("accesskey")), call, now)
 
 
-def handshake(callback: Callback, account: AzureSmsCredentials) -> Reply | None:
+def handshake(callback: Callback, account: AzureSmsCredentials) -> ProviderReply | None:
     """Answer the validation of a new subscription, which returns its code."""
     if callback.headers.get("aeg-event-type") != "SubscriptionValidation" or not by_token(callback, account):
         return None
     (event,) = callback.events()
     answer = {"validationResponse": event["data"]["validationCode"]}
-    return Reply(body=json_text(answer), content_type="application/json")
+    return ProviderReply(body=json_text(answer), content_type="application/json")
 
 
 RECEIPTS = EventReader(

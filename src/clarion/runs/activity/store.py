@@ -8,7 +8,7 @@ from msgspec import Struct
 from clarion.clock import SECOND, Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
-from clarion.db.sampling import Counted, TimeRange
+from clarion.db.sampling import Counted, SampledRange
 from clarion.ids import EnvironmentId, JobId, NotificationId, WorkflowId, first_id, id_millis, last_id
 from clarion.jsontext import json_value
 from clarion.providers.definition.receipts import ReceiptKind
@@ -89,7 +89,7 @@ def workflow_of_kind(key: Any) -> WorkflowId:
     return kind.workflow_id
 
 
-async def count_runs(db: Connection, environment_id: EnvironmentId, range_: TimeRange, *, limit: int) -> Counted:
+async def count_runs(db: Connection, environment_id: EnvironmentId, range_: SampledRange, *, limit: int) -> Counted:
     """Count the runs of a kind in a time, up to a limit; the index alone is read."""
     scope = _scope(environment_id, range_)
     behind = await db.fetch_one(FIND_RUN_BEHIND, **scope, limit=limit)
@@ -101,7 +101,9 @@ async def count_runs(db: Connection, environment_id: EnvironmentId, range_: Time
     return Counted(range=range_, count=limit, reached=times)
 
 
-async def list_runs(db: Connection, environment_id: EnvironmentId, range_: TimeRange, *, limit: int) -> Sequence[Row]:
+async def list_runs(
+    db: Connection, environment_id: EnvironmentId, range_: SampledRange, *, limit: int
+) -> Sequence[Row]:
     """Return the first runs of a kind in a time."""
     return await db.fetch(LIST_RUNS, **_scope(environment_id, range_), limit=limit)
 
@@ -175,7 +177,7 @@ async def _list_in_app_marks(
     return found
 
 
-def _scope(environment_id: EnvironmentId, range_: TimeRange) -> dict[str, Any]:
+def _scope(environment_id: EnvironmentId, range_: SampledRange) -> dict[str, Any]:
     kind: Any = range_.key
     bounds = {"first": first_id(range_.first), "last": last_id(range_.last)}
     return {"environment_id": environment_id, **kind._asdict(), **bounds}

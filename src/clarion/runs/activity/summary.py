@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.db.port import Connection
-from clarion.db.sampling import Counted, TimeRange, count_ranges
+from clarion.db.sampling import Counted, SampledRange, count_ranges
 from clarion.ids import EnvironmentId, NotificationId, WorkflowId
 from clarion.runs.activity import store
 from clarion.runs.activity.store import LastRun, RunJob, SampledRun
@@ -19,7 +19,7 @@ from clarion.vocabulary import Channel, JobStatus
 T = TypeVar("T")
 
 
-class Effort(Struct, frozen=True, kw_only=True):
+class CountingEffort(Struct, frozen=True, kw_only=True):
     """How much work the counts may take."""
 
     rows_per_probe: int
@@ -30,8 +30,8 @@ class Effort(Struct, frozen=True, kw_only=True):
     """How many messages of each channel are looked at, to see whether they were read, of all workflows together."""
 
 
-ONE_WORKFLOW = Effort(rows_per_probe=5_000, max_probes=150, max_runs=2_000, max_messages=1_000)
-MANY_WORKFLOWS = Effort(rows_per_probe=1_000, max_probes=300, max_runs=4_000, max_messages=2_000)
+ONE_WORKFLOW = CountingEffort(rows_per_probe=5_000, max_probes=150, max_runs=2_000, max_messages=1_000)
+MANY_WORKFLOWS = CountingEffort(rows_per_probe=1_000, max_probes=300, max_runs=4_000, max_messages=2_000)
 
 
 class ChannelCounts(Struct, kw_only=True):
@@ -62,11 +62,11 @@ async def count_activity(
     environment_id: EnvironmentId,
     workflow_ids: Sequence[WorkflowId],
     time: tuple[Millis, Millis],
-    effort: Effort,
+    effort: CountingEffort,
 ) -> dict[WorkflowId, Activity]:
     """Return the activity of each of the workflows between two moments."""
     kinds = await store.list_kinds(db, environment_id, workflow_ids)
-    ranges = [TimeRange(key=kind, first=time[0], last=time[1]) for kind in kinds]
+    ranges = [SampledRange(key=kind, first=time[0], last=time[1]) for kind in kinds]
     parts = await count_ranges(
         lambda one: store.count_runs(db, environment_id, one, limit=effort.rows_per_probe),
         ranges,

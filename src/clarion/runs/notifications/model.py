@@ -79,7 +79,7 @@ class EventJob(Struct, frozen=True, kw_only=True):
     updated_at: Millis
 
 
-class Event(Struct, frozen=True, kw_only=True):
+class NotificationDetails(Struct, frozen=True, kw_only=True):
     """A run with everything that its response shape needs."""
 
     notification: Notification

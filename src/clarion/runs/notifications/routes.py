@@ -8,7 +8,7 @@ from clarion.ids import NotificationId
 from clarion.retention.periods import find_horizon
 from clarion.runs.notifications import store
 from clarion.runs.notifications.filters import filter_events
-from clarion.runs.notifications.model import Event
+from clarion.runs.notifications.model import NotificationDetails
 from clarion.runs.notifications.wire import EventOut, EventPage, EventQuery
 from clarion.subscribers.showing import shown_to
 from clarion.vocabulary import Scope
@@ -39,6 +39,6 @@ async def get_event(call: Call, notification_id: NotificationId) -> EventOut:
     return _show(call, event)
 
 
-def _show(call: Call, event: Event) -> EventOut:
+def _show(call: Call, event: NotificationDetails) -> EventOut:
     shown = replace(event, subscriber=shown_to(call.caller, event.subscriber))
     return EventOut.of(shown, call.organization_id, call.services.names)

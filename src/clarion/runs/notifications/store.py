@@ -13,7 +13,7 @@ from clarion.jobs.details import read_details
 from clarion.jobs.digest_events import add_payloads
 from clarion.jsontext import json_value
 from clarion.runs.notifications.filters import COLUMNS
-from clarion.runs.notifications.model import Event, EventJob, EventOrigin, Notification
+from clarion.runs.notifications.model import EventJob, EventOrigin, Notification, NotificationDetails
 from clarion.subscribers.store import list_subscribers_by_id
 from clarion.triggers.transactions import list_transaction_keys
 from clarion.vocabulary import JobStatus, StepType
@@ -53,7 +53,7 @@ async def list_notifications(
 
 async def list_events(
     db: Connection, environment_id: EnvironmentId, notifications: Sequence[Notification]
-) -> list[Event]:
+) -> list[NotificationDetails]:
     """Load everything that belongs to the given runs, with one query for each kind of record."""
     if not notifications:
         return []
@@ -63,7 +63,7 @@ async def list_events(
     versions = await list_versions_by_id(db, environment_id, [one.version_id for one in notifications])
     jobs = await _list_jobs(db, environment_id, [one.id for one in notifications])
     return [
-        Event(
+        NotificationDetails(
             notification=one,
             origin=origins[one.trigger_id],
             subscriber=recipients[one.subscriber_id],

@@ -11,7 +11,7 @@ from clarion.ids import OrganizationId, id_text
 from clarion.jobs.details import DetailSource, DetailStatus, ExecutionDetail
 from clarion.jsontext import json_text
 from clarion.providers.builtin.names import BuiltinNames
-from clarion.runs.notifications.model import Event, EventChannel, EventJob, event_channel_of, step_types
+from clarion.runs.notifications.model import EventChannel, EventJob, NotificationDetails, event_channel_of, step_types
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import JobStatus, Severity, StepType
 from clarion.workflows.model import Step, Workflow, WorkflowVersion
@@ -138,7 +138,7 @@ class JobOut(Wire):
     updated_at: DateTimeText
 
     @classmethod
-    def of(cls, job: EventJob, event: Event, names: BuiltinNames) -> Self:
+    def of(cls, job: EventJob, event: NotificationDetails, names: BuiltinNames) -> Self:
         return cls(
             id=id_text(job.id),
             type=event_channel_of(job.type),
@@ -235,7 +235,7 @@ class EventOut(Wire):
     updated_at: DateTimeText
 
     @classmethod
-    def of(cls, event: Event, organization_id: OrganizationId, names: BuiltinNames) -> Self:
+    def of(cls, event: NotificationDetails, organization_id: OrganizationId, names: BuiltinNames) -> Self:
         run, workflow = event.notification, event.workflow
         return cls(
             id=id_text(run.id),

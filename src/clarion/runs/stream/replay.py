@@ -8,7 +8,7 @@ from clarion.db.query import sql
 from clarion.ids import NotificationId, id_millis
 from clarion.runs.filters import select_runs
 from clarion.runs.model import RunFilter
-from clarion.runs.walk import Window, find_runs
+from clarion.runs.walk import RunWindow, find_runs
 
 MAX_REPLAYED = 500
 MAX_COUNTED = 20_000
@@ -25,14 +25,14 @@ class Replay(Struct, frozen=True, kw_only=True):
 
 async def replay_runs(db: Connection, wanted: RunFilter, since: Millis) -> Replay:
     """The newest runs that began or changed since a moment, and how many others there were."""
-    found = await find_runs(db, wanted, Window(after=since), limit=MAX_REPLAYED)
+    found = await find_runs(db, wanted, RunWindow(after=since), limit=MAX_REPLAYED)
     changed, has_more = await _list_changed(db, wanted, since)
     ids = sorted({*found.ids, *changed})[-MAX_REPLAYED:]
     left_out = len({*found.ids, *changed}) - len(ids)
     if found.next is None:
         until = since if not left_out else id_millis(ids[0])
         return Replay(ids=ids, missed_count=left_out, is_at_least=has_more, missed_until=until)
-    window = Window(after=since, below=found.next)
+    window = RunWindow(after=since, below=found.next)
     rest = await find_runs(db, wanted, window, limit=MAX_COUNTED, max_examined=MAX_COUNTED)
     is_at_least = rest.next is not None or has_more
     return Replay(

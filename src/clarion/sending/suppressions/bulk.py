@@ -33,7 +33,7 @@ DELETE_ADDRESSES = sql("""
 """)
 
 
-class Position(Struct, frozen=True, array_like=True):
+class SuppressionPosition(Struct, frozen=True, array_like=True):
     """The last suppression of a page."""
 
     created_at: Annotated[Millis, Meta(ge=-1, lt=2**62)]
@@ -41,7 +41,7 @@ class Position(Struct, frozen=True, array_like=True):
     channel: Annotated[str, Meta(pattern=r"^[a-z]*$")]
 
 
-START = Position(Millis(-1), "", "")
+START = SuppressionPosition(Millis(-1), "", "")
 
 
 def check_addresses(given: Sequence[Address]) -> None:
@@ -94,24 +94,24 @@ async def remove_suppressions(db: Connection, environment_id: EnvironmentId, giv
 
 
 async def list_page(
-    db: Connection, environment_id: EnvironmentId, filters: dict[str, str], *, after: Position, limit: int
-) -> tuple[list[Suppression], Position | None]:
+    db: Connection, environment_id: EnvironmentId, filters: dict[str, str], *, after: SuppressionPosition, limit: int
+) -> tuple[list[Suppression], SuppressionPosition | None]:
     """Return a page, the oldest first, and where the next one begins; None if it is the last."""
     place = after.created_at, after.address, after.channel
     found = await store.list_suppressions_after(db, environment_id, filters, after=place, limit=limit + 1)
     page = found[:limit]
     if len(found) <= limit:
         return page, None
-    return page, Position(page[-1].created_at, page[-1].address, page[-1].channel)
+    return page, SuppressionPosition(page[-1].created_at, page[-1].address, page[-1].channel)
 
 
-def encode_position(position: Position) -> str:
+def encode_position(position: SuppressionPosition) -> str:
     return base64.urlsafe_b64encode(msgspec.json.encode(position)).rstrip(b"=").decode()
 
 
-def parse_position(text: str) -> Position:
+def parse_position(text: str) -> SuppressionPosition:
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-        return msgspec.json.decode(raw, type=Position)
+        return msgspec.json.decode(raw, type=SuppressionPosition)
     except (binascii.Error, ValueError, msgspec.DecodeError):
         raise Invalid.field("after", "is not the 'next' of an export", text) from None

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from clarion.audit.model import Action, Change, Target, TargetType
+from clarion.audit.model import Action, AuditTarget, Change, TargetType
 from clarion.audit.recording import author_of, record_change
 from clarion.http.operation import Call, Transaction, operation
 from clarion.sending.suppressions import bulk
@@ -68,7 +68,7 @@ async def _record(call: Call, action: Action, channels: Sequence[Channel]) -> No
     is_new = action is Action.SUPPRESSION_CREATE
     change = Change(
         action=action,
-        target=Target(type=TargetType.SUPPRESSION, id="bulk"),
+        target=AuditTarget(type=TargetType.SUPPRESSION, id="bulk"),
         before=None if is_new else counts,
         after=counts if is_new else None,
     )

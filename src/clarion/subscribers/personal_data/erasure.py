@@ -7,7 +7,7 @@ between, an erasure can be begun again; one whose process ended is continued by 
 
 from functools import partial
 
-from clarion.audit.model import Action, Author, Change, Target, TargetType
+from clarion.audit.model import Action, AuditTarget, Author, Change, TargetType
 from clarion.audit.recording import record_change
 from clarion.clock import MINUTE, Clock, Millis
 from clarion.db.port import Connection, Database
@@ -60,7 +60,7 @@ async def erase_rest(
     contacts = ((Channel.EMAIL, person.email), (Channel.SMS, person.phone))
     await hide_addresses(db, environment_id, [(channel, text) for channel, text in contacts if text])
     await store.delete_rest(db, environment_id, person.id)
-    change = Change(action=Action.SUBSCRIBER_ERASE, target=Target(type=TargetType.SUBSCRIBER, id=key))
+    change = Change(action=Action.SUBSCRIBER_ERASE, target=AuditTarget(type=TargetType.SUBSCRIBER, id=key))
     await record_change(db, environment_id, change, author, now)
 
 

@@ -25,7 +25,7 @@ _NAMES = {"id": "_id", "key": "subscriberId", "transaction_key": "transactionId"
 _MOMENTS = ("_at", "_until", "_since")
 
 
-class Position(Struct, frozen=True, array_like=True):
+class ExportPosition(Struct, frozen=True, array_like=True):
     """How far an export has come: the table, and the keys of the last row in it."""
 
     table: int = 0
@@ -39,12 +39,12 @@ class Item(Struct, frozen=True):
     data: dict[str, Any]
 
 
-class Page(Struct, frozen=True):
+class ExportPage(Struct, frozen=True):
     items: list[Item]
-    next: Position | None
+    next: ExportPosition | None
 
 
-async def read_page(db: Connection, person: Subscriber, position: Position, *, limit: int) -> Page:
+async def read_page(db: Connection, person: Subscriber, position: ExportPosition, *, limit: int) -> ExportPage:
     """Read up to `limit` items, and fewer if they are large."""
     items: list[Item] = []
     room = MAX_PAGE_BYTES
@@ -63,22 +63,22 @@ async def read_page(db: Connection, person: Subscriber, position: Position, *, l
         items += [Item(table.kind, _render(table, row)) for row in rows]
         room -= sum(weights[:fitting])
         if fitting < len(weights) or len(weights) == wanted:
-            position = Position(position.table, _keys_of(table, rows[-1]))
+            position = ExportPosition(position.table, _keys_of(table, rows[-1]))
         else:
-            position = Position(position.table + 1)
-    return Page(items, position if position.table < len(EXPORTED) else None)
+            position = ExportPosition(position.table + 1)
+    return ExportPage(items, position if position.table < len(EXPORTED) else None)
 
 
-def encode_position(position: Position) -> str:
+def encode_position(position: ExportPosition) -> str:
     """Return a position as an opaque text."""
     return base64.urlsafe_b64encode(msgspec.msgpack.encode(position)).rstrip(b"=").decode()
 
 
-def parse_position(text: str) -> Position:
+def parse_position(text: str) -> ExportPosition:
     """Read what `encode_position` returned; raises Invalid for `after` if it is something else."""
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-        position = msgspec.msgpack.decode(raw, type=Position)
+        position = msgspec.msgpack.decode(raw, type=ExportPosition)
     except (binascii.Error, ValueError, msgspec.DecodeError):
         raise Invalid.field("after", "is not a cursor of this export", text) from None
     if not 0 <= position.table < len(EXPORTED) or not _fits(EXPORTED[position.table], position.keys):
@@ -93,11 +93,11 @@ def list_addresses(person: Subscriber) -> list[str]:
     return [one for own in forms for one in own]
 
 
-def _choose(first: Any, following: Any, position: Position) -> Any:
+def _choose(first: Any, following: Any, position: ExportPosition) -> Any:
     return following if position.keys else first
 
 
-def _bind(person: Subscriber, table: PersonTable, position: Position) -> dict[str, Any]:
+def _bind(person: Subscriber, table: PersonTable, position: ExportPosition) -> dict[str, Any]:
     bound: dict[str, Any] = {"environment_id": person.environment_id}
     if table.name == "suppressions":
         bound["addresses"] = list_addresses(person)

@@ -6,7 +6,7 @@ from clarion.ids import SubscriberKey
 from clarion.integrations.verification import has_stored_response
 from clarion.subscribers import store as subscribers
 from clarion.subscribers.personal_data.erasure import erase_history, erase_rest, has_long_history
-from clarion.subscribers.personal_data.export import Position, parse_position, read_page
+from clarion.subscribers.personal_data.export import ExportPosition, parse_position, read_page
 from clarion.subscribers.personal_data.wire import ExportOut, ExportQuery
 from clarion.subscribers.wire import DeletedOut
 from clarion.vocabulary import Scope
@@ -25,7 +25,7 @@ SECTION = "Subscribers"
 async def export_subscriber(call: Call, subscriber_key: SubscriberKey, query: ExportQuery) -> ExportOut:
     """Export everything that is stored of a subscriber, a page at a time."""
     person = await subscribers.get_subscriber(call.db, call.environment_id, subscriber_key)
-    position = Position() if query.after is None else parse_position(query.after)
+    position = ExportPosition() if query.after is None else parse_position(query.after)
     return ExportOut.of(await read_page(call.db, person, position, limit=query.limit))
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Self
 from msgspec import Meta
 
 from clarion.http.wire import Wire
-from clarion.subscribers.personal_data.export import MAX_ITEMS, Item, Page, encode_position
+from clarion.subscribers.personal_data.export import MAX_ITEMS, ExportPage, Item, encode_position
 from clarion.subscribers.personal_data.tables import ItemKind
 
 
@@ -35,6 +35,6 @@ class ExportOut(Wire):
     next: str | None
 
     @classmethod
-    def of(cls, page: Page) -> Self:
+    def of(cls, page: ExportPage) -> Self:
         following = None if page.next is None else encode_position(page.next)
         return cls(data=[ExportItemOut.of(one) for one in page.items], next=following)
