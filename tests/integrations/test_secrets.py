@@ -117,6 +117,15 @@ OLD_KEY = f"test:{base64.b64encode(bytes(range(32))).decode()}"
 NEW_KEY = f"new_key:{base64.b64encode(bytes(32)).decode()}"
 
 
+OTHERS = sql("DELETE FROM integrations WHERE environment_id NOT IN (:development, :production)")
+
+
+async def delete_those_of_other_tests(database: Database, site: Site) -> None:
+    """All credentials of the store are sealed again, and tests of commands leave some with keys of their own."""
+    ids = {"development": site.development.id, "production": site.production.id}
+    await database.transaction(lambda db: db.execute(OTHERS, **ids))
+
+
 async def make_sealed(database: Database, site: Site, vault: Vault, *, count: int) -> None:
     async def insert(db: Connection) -> None:
         inbox = (await store.list_integrations(db, site.development.id, vault))[0]
@@ -136,6 +145,7 @@ async def make_sealed(database: Database, site: Site, vault: Vault, *, count: in
 async def test_rotation_seals_everything_with_the_new_key_and_then_finds_nothing_to_do(
     database: Database, site: Site, vault: Vault
 ) -> None:
+    await delete_those_of_other_tests(database, site)
     await make_sealed(database, site, vault, count=230)
     rotating, only_new = Vault.parse(f"{NEW_KEY},{OLD_KEY}"), Vault.parse(NEW_KEY)
 
