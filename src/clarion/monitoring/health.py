@@ -102,4 +102,4 @@ class HealthFile:
             else:
                 self._path.touch(mode=0o644)
         except OSError as error:
-            log.warning("Readiness file not written", extra={"error": str(error)})
+            log.warning("Health file not written", extra={"error": str(error)})
