@@ -108,7 +108,7 @@ async def test_without_the_store_a_message_is_not_given_to_the_next_integration(
         await world.trigger(ADA)
         await world.engine.work_lanes()
         await world.engine.sender.claim()
-        sending = asyncio.create_task(world.engine.sender._finish())
+        sending = asyncio.create_task(world.engine.sender._pipeline.finish())
         await until(partial(has_requests, first.server, 1))
         await until(partial(has_warned, store))
         assert second.count == 0

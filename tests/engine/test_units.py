@@ -139,7 +139,7 @@ async def test_a_unit_wakes_the_sender_if_it_leaves_something_to_send(
 
     await world.engine.work_lanes()
 
-    assert world.engine.sender._hint.is_set() is wakes
+    assert world.engine.sender._pipeline.wake_up.is_set() is wakes
     await world.work()
 
 

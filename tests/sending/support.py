@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from clarion.engine.worker import Engine
 from clarion.jobs.model import Priority
 from clarion.sending.claim import LEASE, claim_sends
 from clarion.sending.model import ClaimedSend
@@ -23,3 +24,9 @@ async def claim_sends_of(world: World, channel: Channel) -> list[ClaimedSend]:
     )
     claimed = await sender._database.transaction(claim)
     return claimed.sends
+
+
+async def send_claimed(engine: Engine, send: ClaimedSend) -> None:
+    """Make a claimed send, and record what came of it."""
+    engine.sender._pipeline.start([send])
+    await engine.sender._pipeline.finish()

@@ -14,7 +14,7 @@ from clarion.vault import Vault
 from tests.engine.providers import ADA, EMAIL, account
 from tests.engine.support import World, details
 from tests.providers.loopback import Respond, answering
-from tests.sending.support import claim_email
+from tests.sending.support import claim_email, send_claimed
 from tests.sending.test_sender import until
 from tests.sending.test_several import CHAT, Hook, hooks
 
@@ -34,7 +34,7 @@ async def test_a_send_whose_lease_has_lapsed_is_not_made(world: World) -> None:
         await world.work(after=LEASE)
         assert first.count == 1
 
-        await world.engine.sender._send(stopped)
+        await send_claimed(world.engine, stopped)
         await world.work()
 
         (event,) = await world.events()
@@ -50,7 +50,7 @@ async def test_nothing_is_recorded_of_a_send_that_was_not_made(world: World) -> 
         stopped = await claim_one(world)
         world.clock.move(LEASE)
 
-        await world.engine.sender._send(stopped)
+        await send_claimed(world.engine, stopped)
 
         assert first.count == 0
         assert await world.statuses() == [["running"]]
@@ -67,8 +67,8 @@ async def test_a_lapsed_lease_is_not_renewed(world: World) -> None:
         sender._places.take([stopped])
         world.clock.move(LEASE)
 
-        await sender.renew_leases()
-        await sender._send(stopped)
+        await sender._leases.renew(sender._database)
+        await send_claimed(world.engine, stopped)
 
         assert first.count == 0
         await world.work()
@@ -100,7 +100,7 @@ async def test_a_renewed_lease_lets_the_rest_of_a_job_be_sent(world: World) -> N
     async with hooks(world, "slack", "discord") as (slack, discord):
         may_answer = await start_slow_send(world, slack)
         world.clock.move(LEASE - SECOND)
-        await world.engine.sender.renew_leases()
+        await world.engine.sender._leases.renew(world.engine.sender._database)
         world.clock.move(LEASE - SECOND)
         may_answer.set()
         await world.work()
@@ -114,7 +114,7 @@ async def test_what_was_sent_before_the_lease_lapsed_is_recorded_and_only_the_re
         may_answer = await start_slow_send(world, slack)
         world.clock.move(LEASE)
         may_answer.set()
-        await world.engine.sender._finish()
+        await world.engine.sender._pipeline.finish()
         assert (slack.count, discord.count) == (1, 0)
         assert await world.statuses() == [["queued"]]
         await world.work()
@@ -129,7 +129,7 @@ async def test_a_process_does_not_take_over_its_own_send_whose_lease_has_lapsed(
         world.clock.move(LEASE)
         await world.engine.sender.claim()
         may_answer.set()
-        await world.engine.sender._finish()
+        await world.engine.sender._pipeline.finish()
 
         assert slack.count == 1
 
@@ -146,16 +146,14 @@ async def test_a_worker_whose_clock_is_behind_stops_when_another_has_taken_its_s
         behind = await claim_one(world)
         (taken_over,) = await claim_email(World(world.api, engine, ahead))
 
-        await world.engine.sender._send(behind)
-        await world.engine.sender._finish()
+        await send_claimed(world.engine, behind)
 
         assert (first.count, second.count) == (1, 0)
         assert await world.statuses() == [["running"]]
         (event,) = await world.events()
         assert "Unexpected provider error" not in details(event["jobs"][0])
 
-        await engine.sender._send(taken_over)
-        await engine.sender._finish()
+        await send_claimed(engine, taken_over)
         assert (second.count, await world.statuses()) == (1, [["completed"]])
 
 

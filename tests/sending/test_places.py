@@ -239,12 +239,12 @@ async def test_a_result_makes_the_sender_look_for_more_where_an_integration_was_
             await world.trigger("ada", payload={"n": n})
         await world.engine.work_lanes()
         await sender.claim()
-        sender._hint.clear()
+        sender._pipeline.wake_up.clear()
         may_answer.set()
-        await sender._finish()
+        await sender._pipeline.finish()
 
         assert len(chat.requests) == 1
-        assert sender._hint.is_set() is is_full
+        assert sender._pipeline.wake_up.is_set() is is_full
 
 
 SLACK = {"applicationId": "a", "clientId": "c", "secretKey": "s"}

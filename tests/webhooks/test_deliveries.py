@@ -240,12 +240,12 @@ async def test_a_result_makes_the_sender_look_for_more_where_the_receiver_was_fu
         await post.happen(MAX_PER_ENDPOINT + is_full)
         assert await post.webhooks.claim()
         assert not await post.webhooks.claim()
-        post.webhooks._hint.clear()
+        post.webhooks._pipeline.wake_up.clear()
         let_go.set()
-        await post.webhooks._finish()
+        await post.webhooks._pipeline.finish()
 
         assert len(slow.received) == MAX_PER_ENDPOINT
-        assert post.webhooks._hint.is_set() is is_full
+        assert post.webhooks._pipeline.wake_up.is_set() is is_full
 
 
 async def test_a_receiver_that_does_not_answer_in_time_is_tried_again(post: Post, vault: Vault) -> None:

@@ -36,7 +36,9 @@ async def test_results_that_cannot_be_recorded_together_are_recorded_later_or_on
     store.failures = 1
     webhooks = WebhookSender(store, clock=post.clock, vault=vault, gateway=gateway)
 
-    await webhooks._record(environment_id, {one: DeliveryAttempt(status=200) for one in claimed})
+    for delivery in claimed:
+        delivery.attempt = DeliveryAttempt(status=200)
+    await webhooks._pipeline._record_group(environment_id, claimed)
 
     assert store.failures == 0
     assert [one["status"] for one in await list_deliveries(post.api, endpoint)] == ["delivered"] * 2
@@ -95,7 +97,9 @@ async def test_one_result_that_cannot_be_recorded_does_not_keep_the_others_from_
     store.failures = 2
     webhooks = WebhookSender(store, clock=post.clock, vault=vault, gateway=gateway)
 
-    await webhooks._record(environment_id, {one: DeliveryAttempt(status=200) for one in claimed})
+    for delivery in claimed:
+        delivery.attempt = DeliveryAttempt(status=200)
+    await webhooks._pipeline._record_group(environment_id, claimed)
 
     assert [one["status"] for one in await list_deliveries(post.api, endpoint)].count("delivered") == 2
     await post.work(after=LEASE)

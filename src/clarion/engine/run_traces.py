@@ -5,8 +5,8 @@ from functools import partial
 
 from clarion.clock import wall_nanoseconds
 from clarion.db.port import Database
+from clarion.engine.pipeline import Tasks
 from clarion.engine.records import Run
-from clarion.engine.tasks import Tasks
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, TriggerId, find_id, id_text
 from clarion.jobs.model import Job

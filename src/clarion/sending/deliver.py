@@ -168,8 +168,8 @@ def give_up(send: ClaimedSend, error: Exception, now: Millis) -> None:
     settle(send, now)
 
 
-def set_aside(send: ClaimedSend, now: Millis) -> None:
-    """End a job whose results cannot be written down; it would be sent again and again otherwise."""
+def fail_unrecorded(send: ClaimedSend, now: Millis) -> None:
+    """End a job as failed whose results cannot be recorded: without a result it would be sent again."""
     send.outcomes.clear()
     send.not_sent.clear()
     send.retry_at.clear()

@@ -5,7 +5,7 @@ channels. Within a channel, no integration takes more than its own share. Critic
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -14,6 +14,7 @@ from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.db.queue_plans import distinct_environments
+from clarion.engine.pipeline import InFlight
 from clarion.ids import EnvironmentId, IntegrationId, JobId
 from clarion.integrations.model import Integration
 from clarion.jobs.model import Priority
@@ -84,34 +85,15 @@ class Room(Struct, frozen=True):
     limit: int
 
 
-class Places:
-    """The sends of one process that are in flight.
-
-    The event loop alone takes and releases places. The threads of the store and of the leases read them at the same
-    time, so that each change makes a new set.
-    """
-
-    def __init__(self) -> None:
-        self._in_flight: frozenset[ClaimedSend] = frozenset()
-
-    def __iter__(self) -> Iterator[ClaimedSend]:
-        return iter(self._in_flight)
-
-    def __len__(self) -> int:
-        return len(self._in_flight)
-
-    def take(self, sends: Iterable[ClaimedSend]) -> None:
-        self._in_flight = self._in_flight.union(sends)
-
-    def release(self, sends: Iterable[ClaimedSend]) -> None:
-        self._in_flight = self._in_flight.difference(sends)
+class Places(InFlight[ClaimedSend]):
+    """The sends of one process that are in flight, and the room beside them."""
 
     def has(self, job_id: JobId) -> bool:
-        return any(one.job.id == job_id for one in self._in_flight)
+        return any(one.job.id == job_id for one in self)
 
     def find_room(self, waiting: Sequence[WaitingSends]) -> list[Room]:
         """What may be claimed of each waiting queue; none where its share is taken."""
-        counts = Counter(SendQueue(one.environment_id, one.channel) for one in self._in_flight)
+        counts = Counter(SendQueue(one.environment_id, one.channel) for one in self)
         queues = counts.keys() | {one.queue for one in waiting}
         share = max(MIN_SHARE, MAX_IN_FLIGHT // max(len(queues), 1))
         rooms = []
@@ -127,7 +109,7 @@ class Places:
     def count_by_integration(self, environment_id: EnvironmentId) -> Counter[IntegrationId]:
         return Counter(
             route.integrations[0].id
-            for send in self._in_flight
+            for send in self
             if send.environment_id == environment_id
             for route in send.planned.values()
         )

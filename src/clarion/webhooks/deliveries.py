@@ -5,7 +5,7 @@ due again. A worker that records too late finds another attempt number and recor
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -89,7 +89,7 @@ DISABLE = sql("""
 """)
 
 
-class ClaimedDelivery(Struct, frozen=True, kw_only=True, eq=False):
+class ClaimedDelivery(Struct, kw_only=True, eq=False):
     """A delivery that this worker has claimed; compared by identity."""
 
     endpoint: Endpoint
@@ -99,6 +99,12 @@ class ClaimedDelivery(Struct, frozen=True, kw_only=True, eq=False):
     """Of the attempt."""
     payload: str | None
     """None if the event is no longer stored."""
+    attempt: DeliveryAttempt | None = None
+    """What came of posting it; None until then."""
+
+    @property
+    def environment_id(self) -> EnvironmentId:
+        return self.endpoint.environment_id
 
 
 async def list_due_endpoints(db: Connection, now: Millis) -> list[tuple[EnvironmentId, WebhookEndpointId]]:
@@ -140,16 +146,16 @@ async def claim_deliveries(
 
 
 async def record_attempts(
-    db: Connection, environment_id: EnvironmentId, attempts: Mapping[ClaimedDelivery, DeliveryAttempt], now: Millis
+    db: Connection, environment_id: EnvironmentId, deliveries: Sequence[ClaimedDelivery], now: Millis
 ) -> None:
     """Record the results of attempts, and update their endpoints."""
-    ids = sorted(one.id for one in attempts)
+    ids = sorted(delivery.id for delivery in deliveries)
     rows = await db.fetch(LIST_ATTEMPTS, environment_id=environment_id, ids=ids)
     stored = {row["id"]: row for row in rows}
     ours = {
-        one: attempt
-        for one, attempt in attempts.items()
-        if one.id in stored and stored[one.id]["attempt"] == one.number
+        delivery: delivery.attempt
+        for delivery in deliveries
+        if delivery.attempt and delivery.id in stored and stored[delivery.id]["attempt"] == delivery.number
     }
     if not ours:
         return
@@ -221,7 +227,7 @@ def _row(delivery: ClaimedDelivery, attempt: DeliveryAttempt, now: Millis) -> di
         due_at = next_attempt_at(delivery.number, attempt, now)
         status = DeliveryStatus.FAILED if due_at is None else DeliveryStatus.QUEUED
     return {
-        "environment_id": delivery.endpoint.environment_id,
+        "environment_id": delivery.environment_id,
         "id": delivery.id,
         "status": status,
         "due_at": due_at,
@@ -229,13 +235,3 @@ def _row(delivery: ClaimedDelivery, attempt: DeliveryAttempt, now: Millis) -> di
         "error_text": attempt.error,
         "now": now,
     }
-
-
-def group_by_environment(
-    attempts: Sequence[tuple[ClaimedDelivery, DeliveryAttempt]],
-) -> dict[EnvironmentId, dict[ClaimedDelivery, DeliveryAttempt]]:
-    """Group results by environment: each group is recorded in a transaction of its own."""
-    groups: defaultdict[EnvironmentId, dict[ClaimedDelivery, DeliveryAttempt]] = defaultdict(dict)
-    for delivery, attempt in attempts:
-        groups[delivery.endpoint.environment_id][delivery] = attempt
-    return groups

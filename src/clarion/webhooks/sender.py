@@ -1,19 +1,17 @@
-"""Webhooks of one process: deliveries are claimed, posted and recorded, all at the same time.
+"""Webhooks of one process: deliveries that are due are claimed, posted and recorded.
 
-Many go out at once but few to one endpoint, so that a slow receiver holds up nobody but itself. Results are recorded
-in groups: while one group is being written, the next one gathers.
+Many go out at once but few to one endpoint, so that a slow receiver holds up nobody but itself.
 """
 
-import asyncio
 import logging
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 
-from clarion.background import IDLE_SECONDS, PAUSE_SECONDS, BackgroundService, ServiceName
-from clarion.clock import Clock
+from clarion.background import IDLE_SECONDS, BackgroundService, ServiceName
+from clarion.clock import Clock, Millis
 from clarion.db.port import Database
-from clarion.engine.tasks import Tasks
-from clarion.errors import StoreUnavailable
+from clarion.engine.pipeline import InFlight, Pipeline
 from clarion.ids import EnvironmentId, WebhookEndpointId
 from clarion.monitoring.metrics.measures import Gauge, Measures
 from clarion.monitoring.traces.tracer import Tracer
@@ -22,7 +20,6 @@ from clarion.vault import Vault
 from clarion.webhooks.deliveries import (
     ClaimedDelivery,
     claim_deliveries,
-    group_by_environment,
     list_due_endpoints,
     make_expired_attempt,
     record_attempts,
@@ -59,14 +56,10 @@ class WebhookSender:
         self._vault = vault
         self._gateway = gateway
         self._traces = None if tracer is None else WebhookTracer(database, tracer)
-        self._hint = asyncio.Event()
-        self._is_full = False
-        self._is_ending = False
-        self._in_flight: set[ClaimedDelivery] = set()
-        self._posted: list[tuple[ClaimedDelivery, DeliveryAttempt]] = []
-        self._tasks = Tasks()
-        self._posts = Tasks()
-        self._recorder: asyncio.Task[None] | None = None
+        self._in_flight = InFlight[ClaimedDelivery]()
+        self._pipeline = Pipeline(
+            self._in_flight, clock, log, perform=self._post, record=self._record, log_unrecorded=_log_unrecorded
+        )
         self._measures.watch(Gauge.WEBHOOKS_IN_FLIGHT, lambda: len(self._in_flight))
 
     def make_service(self, grace_seconds: float | None = None) -> BackgroundService:
@@ -74,59 +67,47 @@ class WebhookSender:
             name=ServiceName.WEBHOOKS,
             run_once=self.claim,
             interval=IDLE_SECONDS,
-            wake_up=self._hint,
+            wake_up=self._pipeline.wake_up,
             finish=partial(self._end, grace_seconds),
         )
 
     async def _end(self, grace_seconds: float | None) -> None:
         """Give what is in flight the grace period to end; after that it is left to its lease."""
-        self._is_ending = True
-        # Claims that have begun still end.
-        await self._tasks.finish()
-        await self._posts.wait(grace_seconds)
-        self._posts.cancel()
-        await self._finish()
-
-    async def _finish(self) -> None:
-        await self._posts.finish()
-        await self._tasks.finish()
+        await self._pipeline.drain(grace_seconds)
+        await self._pipeline.cancel()
 
     async def work(self) -> bool:
         """Post and record what is due at this moment; returns whether there was any."""
         has_claimed = await self.claim()
-        await self._finish()
+        await self._pipeline.finish()
         return has_claimed
 
     async def claim(self) -> bool:
         """Take what there is room for and post it; returns whether there was any."""
         now = self._clock.now()
         waiting = await self._database.read(lambda db: list_due_endpoints(db, now))
-        counts = Counter((one.endpoint.environment_id, one.endpoint.id) for one in self._in_flight)
+        counts = Counter((delivery.environment_id, delivery.endpoint.id) for delivery in self._in_flight)
         share = max(1, min(MAX_PER_ENDPOINT, MAX_IN_FLIGHT // max(len(counts.keys() | set(waiting)), 1)))
         room = {place: share - counts[place] for place in waiting if counts[place] < share}
-        self._is_full = len(room) < len(waiting)
-        return await self._tasks.claim([self._claim_of(place, limit) for place, limit in room.items()])
+        self._pipeline.is_full = len(room) < len(waiting)
+        return await self._pipeline.claim(self._claim(place, limit) for place, limit in room.items())
 
-    async def _claim_of(self, place: Place, limit: int) -> bool:
+    async def _claim(self, place: Place, limit: int) -> bool:
         claim = partial(claim_deliveries, place=place, vault=self._vault, limit=limit, now=self._clock.now())
         deliveries = await self._database.transaction(claim)
-        self._in_flight.update(deliveries)
         if self._traces is not None:
             await self._traces.add(place[0], deliveries)
-        for delivery in deliveries:
-            self._posts.start(self._post(delivery))
+        self._pipeline.start(deliveries)
         return bool(deliveries)
 
-    async def _post(self, delivery: ClaimedDelivery) -> None:
+    async def _post(self, delivery: ClaimedDelivery) -> bool:
         try:
-            attempt = await self._attempt(delivery)
-            self._measures.webhooks["delivered" if attempt.is_success else "failed"] += 1
+            delivery.attempt = await self._attempt(delivery)
+            self._measures.webhooks["delivered" if delivery.attempt.is_success else "failed"] += 1
         except Exception as error:
             log.exception("Webhook failed", extra={"delivery_id": delivery.id.hex()})
-            attempt = DeliveryAttempt(error=f"{type(error).__name__} in Clarion itself")
-        self._posted.append((delivery, attempt))
-        if self._recorder is None:
-            self._recorder = self._tasks.start(self._record_posted())
+            delivery.attempt = DeliveryAttempt(error=f"{type(error).__name__} in Clarion itself")
+        return True
 
     async def _attempt(self, delivery: ClaimedDelivery) -> DeliveryAttempt:
         if delivery.payload is None:
@@ -136,40 +117,10 @@ class WebhookSender:
         )
         return await (post() if self._traces is None else self._traces.post(delivery, post))
 
-    async def _record_posted(self) -> None:
-        try:
-            while self._posted:
-                group, self._posted = self._posted, []
-                for environment_id, attempts in group_by_environment(group).items():
-                    await self._record(environment_id, attempts)
-                    self._in_flight.difference_update(attempts)
-                if self._is_full:
-                    self._hint.set()
-        finally:
-            self._recorder = None
+    async def _record(self, environment_id: EnvironmentId, deliveries: Sequence[ClaimedDelivery], now: Millis) -> None:
+        record = partial(record_attempts, environment_id=environment_id, deliveries=deliveries, now=now)
+        await self._database.transaction(record)
 
-    async def _record(self, environment_id: EnvironmentId, attempts: dict[ClaimedDelivery, DeliveryAttempt]) -> None:
-        """Write results down; what cannot be written is posted again when its lease is over."""
-        record = partial(record_attempts, environment_id=environment_id, attempts=attempts, now=self._clock.now())
-        while True:
-            try:
-                await self._database.transaction(record)
-            except StoreUnavailable as error:
-                log.warning("Recording postponed", extra={"error": str(error), "count": len(attempts)})
-                if self._is_ending:
-                    return
-                await asyncio.sleep(PAUSE_SECONDS)
-            except Exception:
-                log.exception("Results not recorded", extra={"environment_id": environment_id.hex()})
-                await self._record_apart(environment_id, attempts)
-                return
-            else:
-                return
 
-    async def _record_apart(
-        self, environment_id: EnvironmentId, attempts: dict[ClaimedDelivery, DeliveryAttempt]
-    ) -> None:
-        """Record each alone, so that one that fails unexpectedly does not take the others along."""
-        if len(attempts) > 1:
-            for delivery, attempt in attempts.items():
-                await self._record(environment_id, {delivery: attempt})
+def _log_unrecorded(delivery: ClaimedDelivery, error: Exception) -> None:
+    log.error("Results not recorded", exc_info=error, extra={"environment_id": delivery.environment_id.hex()})
