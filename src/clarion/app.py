@@ -15,11 +15,11 @@ import clarion.environments.organizations.routes
 import clarion.environments.promotion.routes
 import clarion.environments.routes
 import clarion.explain.routes
-import clarion.inbox.preferences.routes
+import clarion.inbox.preference_routes
 import clarion.inbox.routes
 import clarion.inbox.server_routes
 import clarion.inbox.sessions.routes
-import clarion.inbox.topics.routes
+import clarion.inbox.topic_routes
 import clarion.integrations.health_routes
 import clarion.integrations.provider_routes
 import clarion.integrations.routes
@@ -69,8 +69,8 @@ from clarion.http.service import Service
 from clarion.http.static import Page, SlowPage, StaticPage, compressed_page
 from clarion.inbox.gathered import GatheredReads
 from clarion.inbox.sessions.tokens import SessionTokens
+from clarion.inbox.snoozes import Waker
 from clarion.inbox.sockets.service import Realtime
-from clarion.inbox.waker import Waker
 from clarion.integrations.callbacks import make_receipts_url_finder
 from clarion.limits.headers import HEADER_NAMES
 from clarion.limits.limiter import RateLimiter
@@ -136,9 +136,9 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.search.routes,
     clarion.monitoring.routes,
     clarion.inbox.sessions.routes,
-    clarion.inbox.preferences.routes,
+    clarion.inbox.preference_routes,
     clarion.inbox.routes,
-    clarion.inbox.topics.routes,
+    clarion.inbox.topic_routes,
 )
 
 DEMO_OPERATIONS = operations_of(clarion.web.routes)

@@ -5,7 +5,7 @@ import pytest
 from clarion.clock import DAY, HOUR
 from clarion.db.port import Database
 from clarion.db.query import sql
-from clarion.inbox.waking import wake_due_messages
+from clarion.inbox.snoozes import wake_due_messages
 from tests.engine.support import World, in_app, step
 from tests.explain.support import explain_newest, of_kind, only
 

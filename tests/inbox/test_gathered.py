@@ -16,7 +16,7 @@ from clarion.inbox import gathered
 from clarion.inbox.filters import InboxFilter
 from clarion.inbox.gathered import GatheredReads, OpenedInbox, count_query, first_page_query
 from clarion.inbox.listing import FilterCounts, count_inbox_filters, list_inbox
-from clarion.inbox.recipient import RecipientOut
+from clarion.inbox.wire import RecipientOut
 from clarion.messages.model import InboxOwner
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Channel, Severity

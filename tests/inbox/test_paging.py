@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from clarion.clock import Millis
 from clarion.db.port import Connection, Database
 from clarion.environments.model import Environment
-from clarion.inbox.waking import wake_due_messages
+from clarion.inbox.snoozes import wake_due_messages
 from tests.inbox.conftest import Person
 from tests.inbox.test_notifications import make
 from tests.records import NOW, MadeJob, MadeMessage, make_message

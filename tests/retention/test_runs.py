@@ -9,7 +9,7 @@ from clarion.clock import DAY, HOUR, MINUTE
 from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.ids import find_id, id_text
-from clarion.inbox.waker import Waker
+from clarion.inbox.snoozes import Waker
 from clarion.retention import runs
 from clarion.retention.periods import days_of
 from clarion.retention.scope import FIRST, WalkScope

@@ -32,7 +32,7 @@ from clarion.environments.configuration import raise_configuration_version
 from clarion.environments.model import Environment
 from clarion.environments.organizations.deletion import TABLES
 from clarion.errors import ClarionError
-from clarion.inbox.waker import Waker
+from clarion.inbox.snoozes import Waker
 from clarion.settings.model import Settings
 from clarion.vault import Vault
 from clarion.wording import count_text

@@ -20,7 +20,7 @@ from clarion.engine.run_traces import RunTracer
 from clarion.engine.unit import MAX_RUNS, UnitResult, run_unit
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
-from clarion.inbox.announcing import Arrival, publish_arrivals
+from clarion.inbox.sockets.announcements import Arrival, publish_arrivals
 from clarion.integrations.cache import IntegrationCache
 from clarion.jobs.lanes import ALL_LANES, LaneSet
 from clarion.monitoring.metrics.measures import Measures

@@ -30,7 +30,7 @@ from clarion.inbox.listing import (
     filter_counts_of,
     make_page,
 )
-from clarion.inbox.recipient import RECIPIENT_JSON, RecipientOut, recipient_of
+from clarion.inbox.wire import RECIPIENT_JSON, RecipientOut, recipient_of
 from clarion.messages.model import InboxOwner
 from clarion.triggers.transactions import list_transaction_keys
 from clarion.workflows.summary import WorkflowSummary, list_summaries

@@ -5,11 +5,7 @@ from functools import partial
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.ids import MessageId, SubscriberId
 from clarion.inbox import actions, state
-from clarion.inbox.filters import InboxFilter
-from clarion.inbox.gathered import GatheredReads
-from clarion.inbox.reply import Reply
-from clarion.inbox.sessions.access import get_session_subscriber, require_session
-from clarion.inbox.views import (
+from clarion.inbox.actions import (
     change_notification,
     count_notifications,
     limit_to_session,
@@ -18,17 +14,10 @@ from clarion.inbox.views import (
     show_page,
     snooze_notification,
 )
-from clarion.inbox.wire import (
-    ActionIn,
-    CountQuery,
-    FilterCountOut,
-    InboxNotificationOut,
-    InboxPageOut,
-    InboxQuery,
-    ManyIn,
-    SeenIn,
-    SnoozeIn,
-)
+from clarion.inbox.filters import CountQuery, InboxFilter, InboxQuery, ManyIn, SeenIn
+from clarion.inbox.gathered import GatheredReads
+from clarion.inbox.sessions.tokens import get_session_subscriber, require_session
+from clarion.inbox.wire import ActionIn, FilterCountOut, InboxNotificationOut, InboxPageOut, Reply, SnoozeIn
 from clarion.messages.model import InboxOwner
 from clarion.webhooks.model import EventType
 

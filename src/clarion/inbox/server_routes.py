@@ -7,23 +7,15 @@ from clarion.errors import Invalid, NotFound
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.ids import MessageId, SubscriberId, SubscriberKey
 from clarion.inbox import actions, state
-from clarion.inbox.views import (
+from clarion.inbox.actions import (
     change_notification,
     count_notifications,
     list_notifications,
     show_counts,
     snooze_notification,
 )
-from clarion.inbox.wire import (
-    CountQuery,
-    FilterCountOut,
-    InboxNotificationOut,
-    InboxPageOut,
-    InboxQuery,
-    ManyIn,
-    SeenIn,
-    SnoozeIn,
-)
+from clarion.inbox.filters import CountQuery, InboxQuery, ManyIn, SeenIn
+from clarion.inbox.wire import FilterCountOut, InboxNotificationOut, InboxPageOut, SnoozeIn
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import get_subscriber
 from clarion.vocabulary import Scope

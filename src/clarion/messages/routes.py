@@ -8,7 +8,7 @@ from clarion.http.operation import Call, Transaction, operation
 from clarion.http.pages import OffsetPage, list_offset_page
 from clarion.http.wire import IdText
 from clarion.ids import MessageId, SubscriberKey, TransactionKey, find_id
-from clarion.inbox.announcing import announce_changes
+from clarion.inbox.sockets.announcements import announce_changes
 from clarion.messages import history, store
 from clarion.messages.deletion import note_deleted
 from clarion.messages.feed import filter_feed, read_pattern

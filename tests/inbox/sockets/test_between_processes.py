@@ -24,7 +24,7 @@ from clarion.http.caller import SubscriberSession
 from clarion.ids import EnvironmentId, MessageId, SubscriberId, new_id
 from clarion.inbox.sessions.tokens import SessionTokens
 from clarion.inbox.sockets.announcements import Announcement, _encode, _split
-from clarion.inbox.sockets.bridge import CHANNEL, PostgresBridge
+from clarion.inbox.sockets.bridges import CHANNEL, PostgresBridge
 from clarion.inbox.sockets.presence import LOCK_PEOPLE
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.secret import Secret

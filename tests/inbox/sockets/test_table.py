@@ -7,8 +7,7 @@ import pytest
 
 from clarion.clock import ManualClock, Millis
 from clarion.ids import EnvironmentId, SubscriberId
-from clarion.inbox.sockets.plain import PlainSocket
-from clarion.inbox.sockets.socket_io import SocketIoSocket
+from clarion.inbox.sockets.protocols import PlainSocket, SocketIoSocket
 from clarion.inbox.sockets.sockets import Socket, SocketIdentity
 from clarion.inbox.sockets.table import SocketTable
 

@@ -9,10 +9,10 @@ from clarion.errors import Invalid
 from clarion.http.operation import DetachedCall, Transaction, operation
 from clarion.http.wire import changes_of
 from clarion.ids import EnvironmentId, SubscriberKey
-from clarion.inbox.reply import Reply
 from clarion.inbox.sessions.beginning import SessionRequest, begin_session
 from clarion.inbox.sessions.tokens import SessionTokens
 from clarion.inbox.sessions.wire import BrowserTimezone, SessionIn, SessionOut
+from clarion.inbox.wire import Reply
 from clarion.jsontext import plain_value
 from clarion.settings.rate_limits import LimitCategory
 from clarion.subscribers.model import CONTACT_FIELDS

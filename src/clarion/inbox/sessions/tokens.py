@@ -1,4 +1,9 @@
-"""Tokens of sessions: JSON Web Tokens that bind a subscriber to an environment, signed with keys from the vault."""
+"""Tokens of sessions, and the person whose session still holds.
+
+Tokens are JSON Web Tokens that bind a subscriber to an environment, signed with keys from the vault.
+"""
+
+from typing import Protocol, TypeVar
 
 import jwt
 import msgspec
@@ -6,9 +11,13 @@ from msgspec import Struct
 
 from clarion.cache import BoundedCache
 from clarion.clock import DAY, SECOND, Clock, Millis
+from clarion.db.query import sql
 from clarion.errors import Unauthenticated
 from clarion.http.caller import Caller, SubscriberSession
+from clarion.http.operation import Call
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId, SubscriberId, find_id, id_text
+from clarion.subscribers.model import Subscriber
+from clarion.subscribers.store import COLUMNS, subscriber_of
 from clarion.vault import Vault
 
 LIFETIME = Millis(15 * DAY)
@@ -20,6 +29,13 @@ _ALGORITHM = "HS256"
 _MAX_CACHED = 10_000
 _NO_KEY = ApiKeyId(bytes(16))
 _REFUSED = "The session token is not valid or has expired; begin a new session with POST /v1/inbox/session"
+
+_FIND = f"""
+    SELECT {COLUMNS}, (SELECT e.session_epoch FROM environments AS e WHERE e.id = t.environment_id) AS session_epoch
+    FROM subscribers AS t WHERE t.environment_id = :environment_id AND t.id = :id
+"""
+FIND_SESSION_SUBSCRIBER = sql(_FIND)
+FIND_SESSION_SUBSCRIBER_FOR_UPDATE = sql(f"{_FIND} {{for_update}}")
 
 
 class _Claims(Struct, frozen=True, kw_only=True):
@@ -113,3 +129,32 @@ class SessionTokens:
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthenticated("Send the token of a session: 'Authorization: Bearer <token>'", scheme=SCHEME)
         return self.read(token.strip())
+
+
+class ReadInEpoch(Protocol):
+    @property
+    def session_epoch(self) -> int:
+        """Of the environment, when it was read."""
+
+
+R = TypeVar("R", bound=ReadInEpoch)
+
+
+async def get_session_subscriber(call: Call, *, for_update: bool = False) -> Subscriber:
+    """The person whose session it is; raises Unauthenticated if they were deleted or all sessions were ended."""
+    query = FIND_SESSION_SUBSCRIBER_FOR_UPDATE if for_update else FIND_SESSION_SUBSCRIBER
+    row = await call.db.fetch_one(query, environment_id=call.environment_id, id=call.session.subscriber_id)
+    if row is None or row["session_epoch"] != call.session.epoch:
+        raise _session_over()
+    return subscriber_of(row)
+
+
+def require_session(session: SubscriberSession, found: R | None) -> R:
+    """Return what was read for a session; raises Unauthenticated as above, None says that the person was deleted."""
+    if found is None or found.session_epoch != session.epoch:
+        raise _session_over()
+    return found
+
+
+def _session_over() -> Unauthenticated:
+    return Unauthenticated("This session is over; begin a new one with POST /v1/inbox/session", scheme=SCHEME)

@@ -1,19 +1,21 @@
-"""Changes of inboxes for other processes: gathered for a moment, and sent as few messages."""
+"""Changes of inboxes: announced after the commit, and gathered for a moment for other processes."""
 
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from clarion.background import BackgroundService, ServiceName
-from clarion.bus import InboxChange
+from clarion.bus import Bus, InboxChange
 from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.errors import StoreUnavailable
+from clarion.http.operation import Call
 from clarion.ids import EnvironmentId, MessageId, SubscriberId
-from clarion.inbox.sockets.bridge import Bridge
+from clarion.inbox.sockets.bridges import Bridge
 
 _GATHER_SECONDS = 0.003
 # More than the JSON of an id, and of what surrounds those of a person and of an environment.
@@ -30,6 +32,38 @@ LIST_CONNECTED = sql("""
 
 _People = dict[SubscriberId, dict[MessageId, None]]
 PersonChange = tuple[bytes, list[bytes]]
+
+
+class Arrival(NamedTuple):
+    """A message that has just arrived in an inbox."""
+
+    environment_id: EnvironmentId
+    subscriber_id: SubscriberId
+    message_id: MessageId
+
+
+def announce_changes(call: Call, subscriber_ids: Iterable[SubscriberId]) -> None:
+    """Announce that the counts of people may be different, if anybody is connected."""
+    bus, environment_id = call.services.bus, call.environment_id
+    if not bus.is_watched(environment_id):
+        return
+    changes = [InboxChange(environment_id=environment_id, subscriber_id=one) for one in dict.fromkeys(subscriber_ids)]
+    if changes:
+        call.after_commit.append(lambda: bus.publish_inbox_changes(changes))
+
+
+def publish_arrivals(bus: Bus, arrivals: Iterable[Arrival]) -> None:
+    """Announce messages that are durable, one change for each person of an environment that is watched."""
+    arrived: dict[tuple[EnvironmentId, SubscriberId], list[MessageId]] = {}
+    for one in arrivals:
+        arrived.setdefault((one.environment_id, one.subscriber_id), []).append(one.message_id)
+    changes = [
+        InboxChange(environment_id=environment_id, subscriber_id=subscriber_id, arrived=tuple(ids))
+        for (environment_id, subscriber_id), ids in arrived.items()
+        if bus.is_watched(environment_id)
+    ]
+    if changes:
+        bus.publish_inbox_changes(changes)
 
 
 class Announcement(Struct, frozen=True, array_like=True):

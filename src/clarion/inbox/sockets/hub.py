@@ -3,17 +3,22 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from typing import Any, TypeVar
 
 from clarion.background import BackgroundService, ServiceName
 from clarion.bus import InboxChange
-from clarion.db.port import Connection, Database
+from clarion.db.port import Connection, Database, Work
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, MessageId, SubscriberId, id_text
 from clarion.inbox.counts import InboxCounts, count_inbox
-from clarion.inbox.pushed import PushedMessage, list_pushed_messages
-from clarion.inbox.sockets.events import SocketEvent, changed_count_events, message_event
-from clarion.inbox.sockets.reading import choose_read
+from clarion.inbox.sockets.events import (
+    PushedMessage,
+    SocketEvent,
+    changed_count_events,
+    list_pushed_messages,
+    message_event,
+)
 from clarion.inbox.sockets.sockets import Socket, SocketIdentity
 
 _GATHER_SECONDS = 0.003
@@ -26,6 +31,9 @@ _RETRY_SECONDS = 1.0
 _MAX_PEOPLE = 200
 _MAX_MESSAGES = 100
 """Of one person at a time."""
+MAX_ON_LOOP = 32
+
+T = TypeVar("T")
 
 ContextKeys = tuple[str, ...]
 _Counts = dict[tuple[SubscriberId, ContextKeys], InboxCounts]
@@ -240,6 +248,11 @@ class Hub:
             one.due_at = due_at
             if one.sockets:
                 self._await_push(one)
+
+
+def choose_read(database: Database, count: int) -> Callable[[Work[T]], Coroutine[Any, Any, T]]:
+    """Read for a few people on the event loop, and for many without blocking it."""
+    return database.read if count <= MAX_ON_LOOP else database.scan
 
 
 def _first_due(pending: Iterable[ConnectedPerson], now: float) -> list[ConnectedPerson]:

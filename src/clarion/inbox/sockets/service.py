@@ -14,10 +14,9 @@ from clarion.db.port import Database, Dialect
 from clarion.ids import EnvironmentId, SubscriberId, new_id
 from clarion.inbox.sessions.tokens import SessionTokens
 from clarion.inbox.sockets.announcements import Announcement, Announcer, read_changes
-from clarion.inbox.sockets.bridge import Bridge, PostgresBridge
+from clarion.inbox.sockets.bridges import Bridge, NatsBridge, PostgresBridge
 from clarion.inbox.sockets.hosts import Hosts
 from clarion.inbox.sockets.hub import Hub
-from clarion.inbox.sockets.nats_bridge import NatsBridge
 from clarion.inbox.sockets.presence import Presence
 from clarion.inbox.sockets.sessions import SessionChecks
 from clarion.inbox.sockets.table import SocketTable

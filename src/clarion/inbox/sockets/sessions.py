@@ -9,7 +9,7 @@ from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, SubscriberId
-from clarion.inbox.sockets.reading import choose_read
+from clarion.inbox.sockets.hub import choose_read
 from clarion.inbox.sockets.sockets import TRY_LATER, Phase, Socket, SocketIdentity
 from clarion.inbox.sockets.table import SESSION_OVER
 

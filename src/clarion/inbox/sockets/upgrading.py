@@ -11,8 +11,7 @@ from clarion.errors import Unauthenticated
 from clarion.http.server.proxies import TrustedProxies
 from clarion.http.server.upgrades import UpgradeRefusal, UpgradeRequest
 from clarion.inbox.sessions.tokens import SessionTokens
-from clarion.inbox.sockets.plain import PlainSocket
-from clarion.inbox.sockets.socket_io import SocketIoSocket
+from clarion.inbox.sockets.protocols import PlainSocket, SocketIoSocket
 from clarion.inbox.sockets.sockets import Socket, SocketIdentity
 from clarion.inbox.sockets.table import SocketTable
 from clarion.settings.hosts import ANY_ORIGIN

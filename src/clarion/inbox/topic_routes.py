@@ -6,12 +6,17 @@ from clarion.errors import Invalid
 from clarion.http.operation import Call, JsonResponse, operation
 from clarion.http.wire import TopicKeyText, changes_of
 from clarion.ids import TopicKey
-from clarion.inbox.reply import Reply
-from clarion.inbox.sessions.access import get_session_subscriber
+from clarion.inbox import topic_subscriptions as actions
 from clarion.inbox.sessions.allowance import limited_subscriptions
-from clarion.inbox.topics import subscriptions as actions
-from clarion.inbox.topics.access import check_topic, join_topic
-from clarion.inbox.topics.wire import OwnSubscriptionIn, OwnSubscriptionQuery, SuccessOut
+from clarion.inbox.sessions.tokens import get_session_subscriber
+from clarion.inbox.topic_subscriptions import (
+    OwnSubscriptionIn,
+    OwnSubscriptionQuery,
+    SuccessOut,
+    check_topic,
+    join_topic,
+)
+from clarion.inbox.wire import Reply
 from clarion.preferences.topic_rules import update_subscription_preference
 from clarion.preferences.topic_wire import (
     SubscriptionPatch,

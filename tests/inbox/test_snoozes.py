@@ -14,8 +14,7 @@ from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.engine.worker import Engine
 from clarion.ids import EnvironmentId
-from clarion.inbox.waker import Waker
-from clarion.inbox.waking import FIND_NEXT_WAKE
+from clarion.inbox.snoozes import FIND_NEXT_WAKE, Waker
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vault import Vault
 from clarion.vocabulary import Severity

@@ -7,7 +7,7 @@ from msgspec import UnsetType
 from clarion.errors import Invalid
 from clarion.http.operation import Call, Transaction, operation
 from clarion.http.wire import changes_of
-from clarion.inbox.preferences.wire import (
+from clarion.inbox.preference_wire import (
     BulkPreferenceIn,
     BulkPreferenceOut,
     InboxBulkPreferencesPatch,
@@ -15,9 +15,9 @@ from clarion.inbox.preferences.wire import (
     InboxPreferencePatch,
     InboxPreferencesQuery,
 )
-from clarion.inbox.reply import Reply
-from clarion.inbox.sessions.access import get_session_subscriber
 from clarion.inbox.sessions.allowance import check_schedule, limited_subscriptions
+from clarion.inbox.sessions.tokens import get_session_subscriber
+from clarion.inbox.wire import Reply
 from clarion.jsontext import plain_value
 from clarion.preferences import actions
 from clarion.preferences.topic_rules import update_subscription_preference

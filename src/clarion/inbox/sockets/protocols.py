@@ -1,4 +1,4 @@
-"""Sockets that speak the part of Socket.IO (protocol 5 on Engine.IO 4) that clients of the inbox use: events only."""
+"""The two protocols of sockets: plain JSON texts, and the part of Socket.IO that clients of the inbox use."""
 
 import msgspec
 
@@ -11,13 +11,42 @@ from clarion.inbox.sockets.sockets import (
     Socket,
     SocketIdentity,
     SocketOwner,
+    ping_frame,
     text_frame,
 )
+
+_PONG = text_frame(b"pong")
 
 _CONNECT, _DISCONNECT, _CONNECT_ERROR, _EVENT = b"40", b"41", b"44", b"42"
 _ENGINE_CLOSE, _ENGINE_PING = b"1", b"2"
 _OPEN = {"upgrades": [], "pingInterval": 25_000, "pingTimeout": 20_000, "maxPayload": 1_000_000}
 _NO_NAMESPACE = "There is no namespace here; give the address of the server without a path"
+
+
+class PlainSocket(Socket):
+    """The published client sends `ping` until its first reconnect only, so nothing is expected from it but pongs.
+
+    A token that is refused closes the socket with 1008 after the handshake: a page cannot see the status of a
+    handshake that failed, and would log an error for each attempt.
+    """
+
+    __slots__ = ()
+
+    heartbeat = ping_frame()
+
+    @staticmethod
+    def encode(event: SocketEvent) -> bytes:
+        return text_frame(b'{"event":"%b","data":%b}' % (event.name.encode(), event.data))
+
+    def confirm(self) -> None:
+        self._owner.confirmed(self)
+
+    def refuse(self, message: str) -> None:
+        self.close(POLICY, message)
+
+    def read_text(self, text: bytes) -> None:
+        if text == b"ping":
+            self.send(_PONG)
 
 
 class SocketIoSocket(Socket):

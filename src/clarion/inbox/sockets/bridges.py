@@ -1,14 +1,20 @@
-"""NATS between processes, for installations that have it: `CLARION_BUS_URL=nats://…` and the extra `clarion[nats]`."""
+"""Between processes: what one publishes, the others receive. Messages may be lost; then everybody is counted again.
+
+PostgreSQL is the bridge, or NATS where `CLARION_BUS_URL=nats://…` names one (the extra `clarion[nats]`).
+"""
 
 import asyncio
 import logging
 import random
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
-from clarion.errors import SettingsError
+from clarion.db.port import Database
+from clarion.errors import SettingsError, StoreUnavailable
 from clarion.secret import Secret
+
+CHANNEL = "clarion_inbox"
 
 SUBJECT = "clarion.inbox"
 
@@ -18,6 +24,40 @@ _MAX_BACKOFF_SECONDS = 5.0
 _PING_SECONDS = 10
 
 log = logging.getLogger(__name__)
+
+
+class Bridge(Protocol):
+    max_bytes: int
+    """The longest message."""
+
+    async def start(self, on_message: Callable[[str], None], on_resumed: Callable[[], None]) -> None:
+        """Receive from now on, when a connection is made; `on_resumed` is called when messages may have been lost."""
+        ...
+
+    async def publish(self, messages: Sequence[str]) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class PostgresBridge:
+    """NOTIFY and LISTEN. A notification is a transaction of its own: as part of others it would serialise commits."""
+
+    max_bytes = 7900
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def start(self, on_message: Callable[[str], None], on_resumed: Callable[[], None]) -> None:
+        await self._database.listen(CHANNEL, on_message, on_resumed)
+
+    async def publish(self, messages: Sequence[str]) -> None:
+        try:
+            await self._database.notify(CHANNEL, messages)
+        except StoreUnavailable as error:
+            log.warning("Announcement lost", extra={"error": str(error)})
+
+    async def close(self) -> None:
+        """The connection belongs to the database."""
 
 
 class NatsBridge:

@@ -1,1 +1,0 @@
-"""The preferences of the person of a session."""
