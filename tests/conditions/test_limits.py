@@ -8,7 +8,7 @@ import pytest
 from clarion.clock import Millis
 from clarion.conditions import OF_SUBSCRIBERS, check_logic, decide_logic, explain_logic
 from clarion.conditions.values import measure
-from clarion.topics.rules import Rule, Subject, WorkflowFilter, decide_rules
+from clarion.topics.model import Rule, Subject, WorkflowFilter, decide_rules
 from clarion.work import WorkBudget, spending
 
 NOW = Millis(1_784_116_800_000)

@@ -16,7 +16,7 @@ from clarion.db.port import Connection, Database
 from clarion.engine.unit import run_unit
 from clarion.ids import SubscriberKey, TopicKey
 from clarion.jobs.lanes import ALL_LANES, LaneSet, lane_of
-from clarion.topics.rules import Rule
+from clarion.topics.model import Rule
 from clarion.topics.store import upsert_topic
 from clarion.topics.subscriptions import insert_own_subscription, lock_subscribers
 from tests.engine.support import World, details, in_app

@@ -10,7 +10,7 @@ from clarion.providers.definition.receipts import Receipt, ReceiptKind
 from clarion.receipts.actions import record_reports
 from clarion.receipts.model import read_report
 from clarion.receipts.store import find_integration
-from clarion.topics.rules import Rule
+from clarion.topics.model import Rule
 from clarion.topics.store import upsert_topic
 from clarion.topics.subscriptions import insert_own_subscription, lock_subscribers
 from clarion.vault import Vault

@@ -14,8 +14,7 @@ from clarion.inbox.counts import COUNT_INBOX
 from clarion.inbox.filters import InboxFilter
 from clarion.inbox.gathered import count_query
 from clarion.inbox.listing import page_query
-from clarion.messages.feed import filter_feed
-from clarion.messages.filters import filter_messages
+from clarion.messages.filters import filter_feed, filter_messages
 from clarion.messages.wire import MessageQuery
 from clarion.vocabulary import Channel, Severity
 from tests.plans import explain, explain_as_is

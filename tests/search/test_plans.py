@@ -7,9 +7,9 @@ import pytest
 from clarion.db.port import Database, Dialect
 from clarion.db.query import Query
 from clarion.ids import new_id
-from clarion.search import ids, store
+from clarion.search import store
 from clarion.search.model import SearchType
-from clarion.subscribers import lookup
+from clarion.subscribers import search
 from tests.conftest import open_store
 from tests.plans import explain
 from tests.records import NOW, make_subscriber
@@ -17,8 +17,8 @@ from tests.support import Site
 
 # By the name of the part: its indexes on PostgreSQL and on SQLite, and how often they are used.
 WALKS: dict[str, tuple[Query, str, str, int]] = {
-    "keys and addresses": (lookup.beginning_query(3), "subscribers_", "subscribers_", 6),
-    "newest people": (lookup.LIST_NEWEST, "subscribers_pkey", "sqlite_autoindex_subscribers_1", 1),
+    "keys and addresses": (search.beginning_query(3), "subscribers_", "subscribers_", 6),
+    "newest people": (search.LIST_NEWEST_PEOPLE, "subscribers_pkey", "sqlite_autoindex_subscribers_1", 1),
     "topic keys": (store.beginning_query("topics", "key", "t.id", 2), "topics_key", "topics_key", 2),
     "transactions": (
         store.beginning_query("triggers", "transaction_key", "t.id", 2),
@@ -27,7 +27,7 @@ WALKS: dict[str, tuple[Query, str, str, int]] = {
     "workflows": (store.LIST_WORKFLOWS, "workflows_pkey", "sqlite_autoindex_workflows_1", 1),
     "integrations": (store.LIST_INTEGRATIONS, "integrations_pkey", "sqlite_autoindex_integrations_1", 1),
     "endpoints": (store.LIST_ENDPOINTS, "webhook_endpoints_pkey", "sqlite_autoindex_webhook_endpoints_1", 1),
-    "provider ids": (ids.FIND_BY_PROVIDER_ID, "messages_provider", "messages_provider", 1),
+    "provider ids": (store.FIND_BY_PROVIDER_ID, "messages_provider", "messages_provider", 1),
 }
 
 
@@ -68,7 +68,7 @@ async def test_a_part_walks_its_index(database: Database, site: Site, part: str)
 
 
 async def test_an_id_is_looked_up_by_the_key_of_each_table(database: Database, site: Site) -> None:
-    query = ids.id_query(tuple(SearchType))
+    query = store.id_query(tuple(SearchType))
 
     plan = await explain(database, query, **parameters(site, query))
 
@@ -78,7 +78,7 @@ async def test_an_id_is_looked_up_by_the_key_of_each_table(database: Database, s
 
 
 async def test_texts_are_looked_up_in_the_text_index(database: Database, site: Site) -> None:
-    query = lookup.gram_query(database.dialect, 2, is_ascii=True)
+    query = search.gram_query(database.dialect, 2, is_ascii=True)
     is_sqlite = database.dialect is Dialect.SQLITE
 
     plan = await explain(

@@ -25,8 +25,7 @@ from clarion.jsontext import json_text
 from clarion.settings.model import Settings
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.personal_data.erasure import erase_history, erase_rest, has_long_history
-from clarion.subscribers.personal_data.export import MAX_ITEMS, ExportPosition, read_page
-from clarion.subscribers.personal_data.wire import ExportItemOut
+from clarion.subscribers.personal_data.export import MAX_ITEMS, ExportItemOut, ExportPosition, read_page
 from clarion.subscribers.store import get_subscriber
 
 commands = typer.Typer(help="Export the data of people, and erase it.", no_args_is_help=True)

@@ -15,8 +15,7 @@ from clarion.db.query import sql
 from clarion.engine.recipients import Recipient, hand_back
 from clarion.ids import EnvironmentId, SubscriberId, TopicId, TopicKey, TriggerId, WorkflowId, find_id
 from clarion.preferences.model import subject_of
-from clarion.topics.model import subscription_identifier
-from clarion.topics.rules import Rule, decide_rules, decode_rules, explain_rules
+from clarion.topics.model import Rule, decide_rules, decode_rules, explain_rules, subscription_identifier
 from clarion.triggers.model import TopicTarget
 from clarion.work import MAX_RULES_WORK, WorkBudget, spend_work, spending
 from clarion.workflows.model import Workflow

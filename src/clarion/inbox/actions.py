@@ -30,8 +30,7 @@ from clarion.inbox.wire import (
 )
 from clarion.messages.deletion import note_deleted
 from clarion.messages.model import InboxMessage
-from clarion.subscribers.model import Subscriber
-from clarion.subscribers.showing import shown_to
+from clarion.subscribers.model import Subscriber, shown_to
 from clarion.webhooks.events import append_message_events
 from clarion.webhooks.model import EventType
 from clarion.webhooks.store import list_listeners

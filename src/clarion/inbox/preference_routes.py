@@ -21,8 +21,7 @@ from clarion.inbox.wire import Reply
 from clarion.jsontext import plain_value
 from clarion.preferences import actions
 from clarion.preferences.topic_rules import update_subscription_preference
-from clarion.preferences.topic_wire import SubscriptionPreferenceOut
-from clarion.preferences.wire import ChangedPreferenceOut, PreferenceChannels
+from clarion.preferences.wire import ChangedPreferenceOut, PreferenceChannels, SubscriptionPreferenceOut
 from clarion.subscribers.model import Subscriber
 from clarion.workflows.model import Workflow
 

@@ -8,12 +8,13 @@ from msgspec import UNSET, Meta, UnsetType, field
 from clarion.http.wire import Wire
 from clarion.preferences.actions import WorkflowDecision
 from clarion.preferences.model import PreferenceDecision
-from clarion.preferences.topic_wire import SubscriptionPreferenceOut, SubscriptionPreferencePatch
 from clarion.preferences.wire import (
     ChangedPreferenceOut,
     OverrideOut,
     PreferenceChannels,
     Schedule,
+    SubscriptionPreferenceOut,
+    SubscriptionPreferencePatch,
     channels_out,
     schedule_out,
 )

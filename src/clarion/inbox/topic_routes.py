@@ -18,14 +18,14 @@ from clarion.inbox.topic_subscriptions import (
 )
 from clarion.inbox.wire import Reply
 from clarion.preferences.topic_rules import update_subscription_preference
-from clarion.preferences.topic_wire import (
+from clarion.preferences.wire import (
     SubscriptionPatch,
     SubscriptionPreferenceOut,
     SubscriptionPreferencePatch,
     TopicSubscriptionOut,
 )
 from clarion.topics import subscriptions
-from clarion.topics.rules import WorkflowFilter
+from clarion.topics.model import WorkflowFilter
 from clarion.topics.store import delete_unused_topic, find_topic
 
 

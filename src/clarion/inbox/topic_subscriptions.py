@@ -13,7 +13,7 @@ from clarion.http.caller import SubscriberSession
 from clarion.http.wire import CheckedText, Wire, changes_of
 from clarion.ids import EnvironmentId, TopicKey
 from clarion.preferences.topic_rules import list_subscription_workflows, read_rules
-from clarion.preferences.topic_wire import References, SubscriptionPatch, TopicSubscriptionOut
+from clarion.preferences.wire import References, SubscriptionPatch, TopicSubscriptionOut
 from clarion.subscribers.model import Subscriber
 from clarion.topics import subscriptions
 from clarion.topics.model import (
@@ -21,9 +21,9 @@ from clarion.topics.model import (
     MAX_TOPICS_PER_PERSON,
     Subscription,
     Topic,
+    WorkflowFilter,
     subscription_identifier,
 )
-from clarion.topics.rules import WorkflowFilter
 from clarion.topics.store import count_made_by, update_topic, upsert_topic
 from clarion.topics.subscriptions import list_subscription_ids
 from clarion.topics.wire import TopicName

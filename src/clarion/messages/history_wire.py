@@ -8,8 +8,7 @@ from clarion.clock import iso_text
 from clarion.http.wire import DateTimeText, Wire, given
 from clarion.ids import id_text
 from clarion.jobs.details import DetailStatus, ExecutionDetail
-from clarion.messages.history import SendAttempt, SendingHistory
-from clarion.messages.mail import Mail
+from clarion.messages.history import Mail, SendAttempt, SendingHistory
 from clarion.messages.wire import MessageOut
 
 

@@ -11,10 +11,9 @@ from clarion.ids import MessageId, SubscriberKey, TransactionKey, find_id
 from clarion.inbox.sockets.announcements import announce_changes
 from clarion.messages import history, store
 from clarion.messages.deletion import note_deleted
-from clarion.messages.feed import filter_feed, read_pattern
-from clarion.messages.filters import filter_messages, filter_outbox
+from clarion.messages.filters import filter_feed, filter_messages, filter_outbox, read_pattern
+from clarion.messages.history import find_mail
 from clarion.messages.history_wire import MessageDetailOut
-from clarion.messages.mail import find_mail
 from clarion.messages.model import CountedAs, DeletedMessage, Message, decide_marks
 from clarion.messages.wire import (
     CountOut,
@@ -29,8 +28,7 @@ from clarion.messages.wire import (
     OutboxQuery,
     UnseenQuery,
 )
-from clarion.subscribers.model import Subscriber
-from clarion.subscribers.showing import shown_to
+from clarion.subscribers.model import Subscriber, shown_to
 from clarion.subscribers.store import get_subscriber, list_subscribers_by_id
 from clarion.subscribers.wire import DeletedOut
 from clarion.vocabulary import MarkAs, Scope

@@ -6,7 +6,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from clarion.ids import id_text
-from clarion.topics.rules import Subject
+from clarion.topics.model import Subject
 from clarion.vocabulary import Channel
 from clarion.workflows.model import PreferenceLayer, Workflow
 

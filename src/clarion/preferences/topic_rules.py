@@ -13,10 +13,9 @@ from clarion.http.wire import changes_of
 from clarion.ids import EnvironmentId
 from clarion.jsontext import json_text
 from clarion.preferences.model import subject_of
-from clarion.preferences.topic_wire import RuleIn, SubscriptionPreferencePatch
+from clarion.preferences.wire import RuleIn, SubscriptionPreferencePatch
 from clarion.subscribers.model import Subscriber
-from clarion.topics.model import Subscription
-from clarion.topics.rules import MAX_RULES, MAX_RULES_BYTES, Rule, WorkflowFilter, change_rule
+from clarion.topics.model import MAX_RULES, MAX_RULES_BYTES, Rule, Subscription, WorkflowFilter, change_rule
 from clarion.topics.subscriptions import list_own_by_reference, update_subscription
 from clarion.workflows.model import Workflow
 from clarion.workflows.store import get_workflow, list_workflows, list_workflows_by_reference

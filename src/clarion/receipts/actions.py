@@ -31,7 +31,7 @@ from clarion.receipts.model import (
 from clarion.receipts.traces import trace_reports
 from clarion.sending.suppressions.model import Suppression
 from clarion.sending.suppressions.store import insert_suppressions
-from clarion.subscribers.tokens import remove_device_tokens
+from clarion.subscribers.channels import remove_device_tokens
 from clarion.webhooks.events import append_message_events
 from clarion.webhooks.model import EventType
 

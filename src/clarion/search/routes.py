@@ -2,9 +2,8 @@
 
 from clarion.errors import Forbidden
 from clarion.http.operation import Call, Transaction, operation
-from clarion.search.ids import find_by_id, find_by_provider_id
 from clarion.search.model import SCOPES, Hit, SearchText, SearchType, rank
-from clarion.search.store import PARTS
+from clarion.search.store import PARTS, find_by_id, find_by_provider_id
 from clarion.search.wire import SearchOut, SearchQuery, SearchResultOut
 from clarion.vocabulary import Scope
 

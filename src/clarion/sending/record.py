@@ -18,7 +18,7 @@ from clarion.runs.status import settle_run_statuses
 from clarion.sending.calls import record_calls
 from clarion.sending.health import record_health_reports
 from clarion.sending.model import ClaimedSend
-from clarion.subscribers.tokens import remove_device_tokens
+from clarion.subscribers.channels import remove_device_tokens
 from clarion.vocabulary import JobStatus
 from clarion.workflows.store import list_versions_by_id
 

@@ -1,16 +1,21 @@
-"""Subscribers and their channel credentials as records, and how credentials merge."""
+"""Subscribers and their channel credentials as records: how credentials merge, and what callers see of a person."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clarion.clock import Millis
+from clarion.http.caller import Caller
 from clarion.ids import EnvironmentId, IntegrationId, SubscriberId, SubscriberKey
+from clarion.vocabulary import Scope
 
 MAX_DEVICE_TOKENS = 100
 
 CONTACT_FIELDS = ("first_name", "last_name", "email", "phone", "avatar", "locale", "timezone", "data")
+
+_NOTHING = dict.fromkeys((*CONTACT_FIELDS, "schedule", "is_online", "last_online_at"))
 
 
 class Subscriber(Struct, frozen=True):
@@ -62,3 +67,13 @@ def replace_credentials(_stored: Mapping[str, Any], supplied: Mapping[str, Any])
 def changed_fields(subscriber: Subscriber, wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Return the wanted values that differ from the stored ones."""
     return {name: value for name, value in wanted.items() if getattr(subscriber, name) != value}
+
+
+def shown_to(caller: Caller, subscriber: Subscriber) -> Subscriber:
+    """The person as the caller may see them: without the scope that reads subscribers, by their ids alone.
+
+    A session is the person's own.
+    """
+    if caller.session is not None or caller.has_scope(Scope.SUBSCRIBERS_READ):
+        return subscriber
+    return replace(subscriber, **_NOTHING)

@@ -11,7 +11,7 @@ from clarion.http.pages import CursorPage, CursorQuery, list_cursor_page
 from clarion.http.wire import TopicKeyText, changes_of
 from clarion.ids import SubscriberKey, TopicId, TopicKey
 from clarion.subscribers.store import get_subscriber
-from clarion.topics import actions, store, subscriptions
+from clarion.topics import store, subscriptions
 from clarion.topics.model import MAX_SUBSCRIPTIONS_PER_CALL, MemberCount, Topic, subscription_identifier
 from clarion.topics.wire import (
     CountsQuery,
@@ -86,7 +86,7 @@ async def create_subscriptions(call: Call, topic_key: TopicKey, body: Subscripti
     if not TopicKeyText.accepts(topic_key):
         raise Invalid.field("topicKey", TopicKeyText.RULE, topic_key)
     topic, _ = await store.upsert_topic(call.db, call.environment_id, topic_key, changes_of(body, "name"), call.now)
-    outcome = await actions.subscribe(call.db, topic, keys, call.now)
+    outcome = await subscriptions.subscribe(call.db, topic, keys, call.now)
     return SubscriptionsOut.of(outcome, [_unknown_subscriber(key) for key in outcome.missing])
 
 
@@ -95,7 +95,7 @@ async def delete_subscriptions(call: Call, topic_key: TopicKey, body: MembersIn)
     """Take up to 100 people out of a topic; those who are not in it are reported."""
     keys = _wanted(body)
     topic = await store.get_topic(call.db, call.environment_id, topic_key, for_update=True)
-    outcome = await actions.unsubscribe(call.db, topic, keys)
+    outcome = await subscriptions.unsubscribe(call.db, topic, keys)
     return SubscriptionsOut.of(outcome, [_not_subscribed(key, topic_key) for key in outcome.missing])
 
 

@@ -1,4 +1,4 @@
-"""SQL of subscriptions to topics."""
+"""Subscriptions to topics: their SQL, and subscribing many people at once."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -11,8 +11,15 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, SubscriptionId, TopicId, TopicKey, find_id, new_id
 from clarion.jsontext import json_text
-from clarion.topics.model import SubscribedPerson, Subscription, SubscriptionSizes, Topic
-from clarion.topics.rules import Rule, decode_rules
+from clarion.topics.model import (
+    Rule,
+    SubscribedPerson,
+    SubscribeOutcome,
+    Subscription,
+    SubscriptionSizes,
+    Topic,
+    decode_rules,
+)
 
 _SUBSCRIPTIONS = """
     SELECT
@@ -210,6 +217,23 @@ def memberships_listing(
     return Listing(columns="t.id", source="topic_subscriptions AS t", where=where, parameters=parameters)
 
 
+async def subscribe(db: Connection, topic: Topic, keys: list[SubscriberKey], now: Millis) -> SubscribeOutcome:
+    """Subscribe those who exist; existing subscriptions are kept. The caller has locked the topic's row."""
+    known = await lock_subscribers(db, topic.environment_id, keys)
+    await insert_subscriptions(db, topic, [known[key] for key in keys if key in known], now)
+    ids = await list_subscription_ids(db, topic, known.values())
+    return _outcome(keys, await list_subscriptions_by_id(db, topic.environment_id, ids))
+
+
+async def unsubscribe(db: Connection, topic: Topic, keys: list[SubscriberKey]) -> SubscribeOutcome:
+    """Unsubscribe people and return what was removed; the caller has locked the topic's row."""
+    known = await lock_subscribers(db, topic.environment_id, keys)
+    ids = await list_subscription_ids(db, topic, known.values())
+    removed = await list_subscriptions_by_id(db, topic.environment_id, ids)
+    await delete_subscriptions(db, topic.environment_id, ids)
+    return _outcome(keys, removed)
+
+
 def subscription_of(row: Row) -> Subscription:
     return Subscription(
         id=row["id"],
@@ -242,3 +266,11 @@ def subscription_of(row: Row) -> Subscription:
 def _rules_text(rules: Sequence[Rule] | None) -> str | None:
     """NULL for no rules: a fan-out looks only at rows that have some."""
     return json_text(rules) if rules else None
+
+
+def _outcome(keys: list[SubscriberKey], done: list[Subscription]) -> SubscribeOutcome:
+    # One for each person: the default subscription, if they have several.
+    by_key = {one.member.key: one for one in sorted(done, key=lambda one: not one.chosen_identifier)}
+    return SubscribeOutcome(
+        done=[by_key[key] for key in keys if key in by_key], missing=[key for key in keys if key not in by_key]
+    )

@@ -12,12 +12,12 @@ from clarion.ids import OrganizationId, SubscriberId, SubscriberKey, id_text
 from clarion.topics.model import (
     MAX_SUBSCRIPTIONS_PER_CALL,
     MemberCount,
+    Rule,
     SubscribedPerson,
     SubscribeOutcome,
     Subscription,
     Topic,
 )
-from clarion.topics.rules import Rule
 
 TopicName = Annotated[str, Meta(max_length=255)]
 

@@ -6,21 +6,21 @@ import pytest
 
 from clarion.db.port import Database, Dialect
 from clarion.db.query import Query
-from clarion.subscribers.personal_data import store
+from clarion.subscribers.personal_data import erasure
 from clarion.subscribers.personal_data.tables import EXPORTED, PersonTable
-from clarion.triggers import erasure
+from clarion.triggers import erasure as triggers
 from tests.plans import explain
 from tests.support import Site
 
 FOUND_BY: list[tuple[Query, str]] = [
-    (erasure.EMPTY_QUEUED_FOR_PERSON, "triggers_queued"),
-    (erasure.LIST_QUEUED_NAMING, "triggers_queued"),
-    (erasure.LIST_SPLITTING_NAMING, "triggers_splitting"),
-    (store.LIST_RUNS, "notifications_subscriber"),
-    (store.DELETE_MESSAGES, "messages_subscriber"),
-    (store.DELETE_EXPECTED_RECEIPTS, "awaited_receipts_message"),
-    (store.DELETE_THROTTLE_PASSES, "throttle_passes_subscriber"),
-    (store.DELETE_DIGEST_EVENTS, "digest_windows_subscriber"),
+    (triggers.EMPTY_QUEUED_FOR_PERSON, "triggers_queued"),
+    (triggers.LIST_QUEUED_NAMING, "triggers_queued"),
+    (triggers.LIST_SPLITTING_NAMING, "triggers_splitting"),
+    (erasure.LIST_RUNS, "notifications_subscriber"),
+    (erasure.DELETE_MESSAGES, "messages_subscriber"),
+    (erasure.DELETE_EXPECTED_RECEIPTS, "awaited_receipts_message"),
+    (erasure.DELETE_THROTTLE_PASSES, "throttle_passes_subscriber"),
+    (erasure.DELETE_DIGEST_EVENTS, "digest_windows_subscriber"),
 ]
 VALUES: dict[str, Any] = {
     "subscriber_id": bytes(16),

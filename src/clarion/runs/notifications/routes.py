@@ -10,7 +10,7 @@ from clarion.runs.notifications import store
 from clarion.runs.notifications.filters import filter_events
 from clarion.runs.notifications.model import NotificationDetails
 from clarion.runs.notifications.wire import EventOut, EventPage, EventQuery
-from clarion.subscribers.showing import shown_to
+from clarion.subscribers.model import shown_to
 from clarion.vocabulary import Scope
 
 SECTION = "Notifications"

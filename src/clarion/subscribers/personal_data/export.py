@@ -3,15 +3,16 @@
 import base64
 import binascii
 from itertools import accumulate
-from typing import Any
+from typing import Annotated, Any, Self
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from clarion.clock import iso_text
 from clarion.db.listing import MAX_PAGE_BYTES
 from clarion.db.port import Connection, Row
 from clarion.errors import Invalid
+from clarion.http.wire import Wire
 from clarion.ids import id_text
 from clarion.jsontext import json_value
 from clarion.sending.suppressions.model import list_address_forms
@@ -42,6 +43,37 @@ class Item(Struct, frozen=True):
 class ExportPage(Struct, frozen=True):
     items: list[Item]
     next: ExportPosition | None
+
+
+class ExportQuery(Wire):
+    after: str | None = None
+    """The `next` of the page before."""
+    limit: Annotated[int, Meta(ge=1, le=MAX_ITEMS)] = 500
+
+
+class ExportItemOut(Wire):
+    """One thing that is stored of a person."""
+
+    kind: ItemKind
+    """What kind of thing it is."""
+    data: dict[str, Any]
+    """What is stored, without members that have no value."""
+
+    @classmethod
+    def of(cls, item: Item) -> Self:
+        return cls(kind=item.kind, data=item.data)
+
+
+class ExportOut(Wire):
+    """A page of an export; `next` is null on the last one."""
+
+    data: list[ExportItemOut]
+    next: str | None
+
+    @classmethod
+    def of(cls, page: ExportPage) -> Self:
+        following = None if page.next is None else encode_position(page.next)
+        return cls(data=[ExportItemOut.of(one) for one in page.items], next=following)
 
 
 async def read_page(db: Connection, person: Subscriber, position: ExportPosition, *, limit: int) -> ExportPage:

@@ -6,8 +6,7 @@ from clarion.ids import SubscriberKey
 from clarion.integrations.verification import has_stored_response
 from clarion.subscribers import store as subscribers
 from clarion.subscribers.personal_data.erasure import erase_history, erase_rest, has_long_history
-from clarion.subscribers.personal_data.export import ExportPosition, parse_position, read_page
-from clarion.subscribers.personal_data.wire import ExportOut, ExportQuery
+from clarion.subscribers.personal_data.export import ExportOut, ExportPosition, ExportQuery, parse_position, read_page
 from clarion.subscribers.wire import DeletedOut
 from clarion.vocabulary import Scope
 
