@@ -48,7 +48,8 @@ def parameters(site: Site, query: Query) -> dict[str, object]:
         "environment_id": site.development.id,
         "id": new_id(NOW),
         "limit": 20,
-        "most": 1000,
+        "max_rows": 1000,
+        "newest": 1000,
     }
     return {name: value for name, value in given.items() if name in query.names}
 

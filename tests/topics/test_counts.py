@@ -32,13 +32,13 @@ async def test_counting_ends_at_its_limit(api: Api, database: Database, site: Si
     topic_id = TopicId(find_id(made.json()["data"][0]["topic"]["_id"]) or b"")
 
     async def count(db: Connection) -> dict[TopicId, MemberCount]:
-        return await count_members(db, site.development.id, [topic_id], most=3)
+        return await count_members(db, site.development.id, [topic_id], limit=3)
 
     assert await database.read(count) == {topic_id: MemberCount(3, True)}
 
 
 async def test_counting_walks_the_index_of_members(database: Database, site: Site) -> None:
-    plan = await explain(database, COUNT_MEMBERS, environment_id=site.development.id, topic_id=new_id(NOW), most=1_000)
+    plan = await explain(database, COUNT_MEMBERS, environment_id=site.development.id, topic_id=new_id(NOW), limit=1_000)
 
     assert "topic_subscriptions_member" in plan, plan
     assert "Seq Scan" not in plan, plan

@@ -130,10 +130,10 @@ async def change_message(
 
 async def delete_message(call: Call, subscriber: Subscriber, message_id: MessageId) -> None:
     """Delete one message of the person's inbox."""
-    found = await store.get_for_update(call.db, subscriber, message_id, _contexts_of(call))
+    message = await store.get_for_update(call.db, subscriber, message_id, _contexts_of(call))
     await append_message_events(call.db, call.environment_id, [(EventType.MESSAGE_DELETED, message_id)], call.now)
     await note_deleted(call, await store.delete_one(call.db, subscriber, message_id))
-    if found.counted_as is not None:
+    if message.counted_as is not None:
         announce_changes(call, [subscriber.id])
 
 

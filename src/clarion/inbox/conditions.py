@@ -132,10 +132,10 @@ def count_text(conditions: Conditions, of_person: str) -> str:
     """SQL: how many messages there are, up to one more than is shown; `of_person` says whose they are."""
     rows = [
         f"""
-            SELECT 1 FROM messages AS t WHERE {of_person} AND {conditions.where} AND {one}
+            SELECT 1 FROM messages AS t WHERE {of_person} AND {conditions.where} AND {part}
             ORDER BY {conditions.order} LIMIT {_REACH}
         """
-        for one in conditions.parts
+        for part in conditions.parts
     ]
     return " + ".join(f"(SELECT count(*) FROM ({one}) AS m)" for one in rows)
 

@@ -143,7 +143,7 @@ class InboxQuery(Wire):
 
     def echo(self) -> dict[str, Any]:
         """The filters that were sent, and only those."""
-        found: dict[str, Any] = {
+        sent: dict[str, Any] = {
             "tags": self.tags[0] if len(self.tags) == 1 else self.tags,
             "read": self.read,
             "archived": self.archived,
@@ -155,7 +155,7 @@ class InboxQuery(Wire):
             "createdLte": self.created_lte,
             "contextKeys": self.context_keys,
         }
-        return {name: value for name, value in found.items() if value is not None and value != ()}
+        return {name: value for name, value in sent.items() if value is not None and value != ()}
 
 
 class CountQuery(Wire):
@@ -286,9 +286,9 @@ def _read_choice(value: Any, path: tuple[str, ...], name: str, *, is_array: bool
     if is_array and not isinstance(value, list):
         raise Invalid.field(name, "must be an array", value)
     values = value if isinstance(value, list) else [value]
-    for one in values:
-        if not isinstance(one, Scalar) or (isinstance(one, str) and "\x00" in one):
-            raise Invalid.field(name, "must be text, a number, true, false, null, or an array of these", one)
+    for scalar in values:
+        if not isinstance(scalar, Scalar) or (isinstance(scalar, str) and "\x00" in scalar):
+            raise Invalid.field(name, "must be text, a number, true, false, null, or an array of these", scalar)
     if values:
         yield DataCondition(path=path, values=tuple(values))
 
@@ -296,15 +296,15 @@ def _read_choice(value: Any, path: tuple[str, ...], name: str, *, is_array: bool
 def _read_filters(text: str) -> SentFilters:
     sent = _decode_filters(text)
     try:
-        found = msgspec.convert(sent, list[CountFilter], dec_hook=parse_checked)
+        counted = msgspec.convert(sent, list[CountFilter], dec_hook=parse_checked)
     except msgspec.ValidationError:
         problems: dict[str, list[Any]] = {}
         for path, problem in find_problems(sent, list[CountFilter], "filters"):
             problems.setdefault(path, []).append(problem)
         raise Invalid(problems) from None
-    if not 1 <= len(found) <= MAX_COUNT_FILTERS:
+    if not 1 <= len(counted) <= MAX_COUNT_FILTERS:
         raise Invalid.field("filters", f"must have 1 to {MAX_COUNT_FILTERS} filters")
-    filters = [one.read_filter(f"filters.{number}") for number, one in enumerate(found)]
+    filters = [wanted.read_filter(f"filters.{number}") for number, wanted in enumerate(counted)]
     return tuple(zip(filters, sent, strict=True))
 
 

@@ -31,11 +31,11 @@ async def list_inbox_preferences(call: Call, query: InboxPreferencesQuery) -> Re
     """List the subscriber's preferences: the global one first, then one for each active workflow."""
     subscriber = await get_session_subscriber(call)
     overview = await actions.get_overview(call.db, subscriber)
-    found = [one for one in overview.of_criticality(query.criticality) if _is_wanted(one.workflow, query)]
+    wanted = [decided for decided in overview.of_criticality(query.criticality) if _is_wanted(decided.workflow, query)]
     return Reply(
         data=[
             InboxPreferenceOut.of_all(subscriber, overview.global_decision),
-            *(InboxPreferenceOut.of_workflow(one) for one in found),
+            *(InboxPreferenceOut.of_workflow(decided) for decided in wanted),
         ]
     )
 
@@ -102,10 +102,10 @@ async def _switch_workflows(
         if isinstance(item.subscription_identifier, UnsetType):
             workflows[number] = await _switch_workflow(call, subscriber, item, path)
             continue
-        found = await update_subscription_preference(
+        subscription, workflow = await update_subscription_preference(
             call.db, subscriber, item.subscription_identifier, item.workflow_id, item, call.now, path=f"{path}."
         )
-        changed[number] = BulkPreferenceOut.of(SubscriptionPreferenceOut.of(*found))
+        changed[number] = BulkPreferenceOut.of(SubscriptionPreferenceOut.of(subscription, workflow))
     decided = await actions.decide_workflows(call.db, subscriber, list(workflows.values()))
     for number, one in zip(workflows, decided, strict=True):
         changed[number] = BulkPreferenceOut.of(ChangedPreferenceOut.of(one.workflow, one.decision))

@@ -47,10 +47,10 @@ async def count_subscriber_notifications(
         return (await _find_person(attached, subscriber_key)).id
 
     sent = query.read_filters()
-    found = await count_notifications(call, find_id, [wanted for wanted, _ in sent])
-    if found is None:
+    counts = await count_notifications(call, find_id, [wanted for wanted, _ in sent])
+    if counts is None:
         raise NotFound("Subscriber", subscriber_key)
-    return show_counts(found, sent)
+    return show_counts(counts, sent)
 
 
 @operation("PATCH", f"{_ONE}/read", scope=_WRITE)

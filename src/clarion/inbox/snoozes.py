@@ -104,19 +104,19 @@ async def wake_due_messages(db: Connection, now: Millis, *, limit: int) -> Seque
         WAKE,
         [
             {
-                "environment_id": one.environment_id,
-                "id": one.id,
+                "environment_id": message.environment_id,
+                "id": message.id,
                 "position": new_id(now),
-                "delivered_at": json_text(one.delivered_at),
+                "delivered_at": json_text(message.delivered_at),
                 "now": now,
             }
-            for one in woken
+            for message in woken
         ],
     )
     by_environment: dict[EnvironmentId, list[InboxMessage]] = {}
-    for one in woken:
-        by_environment.setdefault(one.environment_id, []).append(one)
+    for message in woken:
+        by_environment.setdefault(message.environment_id, []).append(message)
     for environment_id, messages in by_environment.items():
-        events = [(EventType.MESSAGE_UNSNOOZED, one.id) for one in messages]
+        events = [(EventType.MESSAGE_UNSNOOZED, message.id) for message in messages]
         await append_message_events(db, environment_id, events, now)
     return woken

@@ -74,12 +74,13 @@ async def get_own_subscription(
 ) -> JsonResponse[Reply[TopicSubscriptionOut] | None]:
     """Retrieve one's own subscription to a topic; 204 if there is none."""
     subscriber = await get_session_subscriber(call)
-    found = await actions.find_own(call.db, subscriber, topic_key, identifier)
-    if found is None:
+    subscription = await actions.find_own(call.db, subscriber, topic_key, identifier)
+    if subscription is None:
         return JsonResponse(204, None)
     wanted = WorkflowFilter(workflow_ids=query.workflow_ids, tags=query.tags)
     is_asked = bool(query.workflow_ids or query.tags)
-    return JsonResponse(200, Reply(data=await actions.show_subscription(call.db, found, wanted if is_asked else None)))
+    shown = await actions.show_subscription(call.db, subscription, wanted if is_asked else None)
+    return JsonResponse(200, Reply(data=shown))
 
 
 @operation(
@@ -94,9 +95,9 @@ async def update_own_subscription(
 ) -> Reply[TopicSubscriptionOut]:
     """Change the name or the preferences of one's own subscription to a topic."""
     subscriber = await get_session_subscriber(call, for_update=True)
-    found = await actions.get_own(call.db, subscriber, topic_key, identifier)
+    subscription = await actions.get_own(call.db, subscriber, topic_key, identifier)
     async with limited_subscriptions(call, "preferences"):
-        changed = await actions.update_own(call.db, subscriber, found, body, call.now)
+        changed = await actions.update_own(call.db, subscriber, subscription, body, call.now)
     return Reply(data=await actions.show_subscription(call.db, changed))
 
 

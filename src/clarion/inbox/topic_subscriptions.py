@@ -148,10 +148,10 @@ async def find_own(db: Connection, subscriber: Subscriber, topic_key: TopicKey, 
 
 
 async def get_own(db: Connection, subscriber: Subscriber, topic_key: TopicKey, identifier: str) -> Subscription:
-    found = await find_own(db, subscriber, topic_key, identifier)
-    if found is None:
+    subscription = await find_own(db, subscriber, topic_key, identifier)
+    if subscription is None:
         raise NotFound("Subscription", identifier)
-    return found
+    return subscription
 
 
 async def show_subscription(

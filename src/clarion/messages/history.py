@@ -115,17 +115,17 @@ def list_attempts(details: Sequence[ExecutionDetail]) -> list[SendAttempt]:
     attempts: list[SendAttempt] = []
     integration: str | None = None
     is_open = False
-    for one in details:
-        raw = one.raw if isinstance(one.raw, dict) else {}
+    for detail in details:
+        raw = detail.raw if isinstance(detail.raw, dict) else {}
         if "_integrationId" in raw:
             integration, is_open = raw.get("identifier"), True
-        elif is_open and one.source is DetailSource.INTERNAL and one.status in _RESULTS and "answer" in raw:
+        elif is_open and detail.source is DetailSource.INTERNAL and detail.status in _RESULTS and "answer" in raw:
             attempts.append(
                 SendAttempt(
-                    at=one.at,
+                    at=detail.at,
                     integration=integration,
-                    is_success=one.status is DetailStatus.SUCCESS,
-                    detail=one.detail,
+                    is_success=detail.status is DetailStatus.SUCCESS,
+                    detail=detail.detail,
                     error=raw.get("message"),
                     answer=raw["answer"],
                     milliseconds=raw.get("milliseconds"),

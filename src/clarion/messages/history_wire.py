@@ -30,15 +30,15 @@ class SendAttemptOut(Wire):
     """How long the provider took to answer."""
 
     @classmethod
-    def of(cls, one: SendAttempt) -> Self:
+    def of(cls, attempt: SendAttempt) -> Self:
         return cls(
-            at=iso_text(one.at),
-            integration=given(one.integration),
-            success=one.is_success,
-            detail=one.detail,
-            error=given(one.error),
-            answer=given(one.answer),
-            milliseconds=given(one.milliseconds),
+            at=iso_text(attempt.at),
+            integration=given(attempt.integration),
+            success=attempt.is_success,
+            detail=attempt.detail,
+            error=given(attempt.error),
+            answer=given(attempt.answer),
+            milliseconds=given(attempt.milliseconds),
         )
 
 

@@ -52,12 +52,12 @@ async def list_outbox(call: Call, query: OutboxQuery) -> OffsetPage[MessageOut]:
 @operation("GET", "/v1/messages/{messageId}", scope=Scope.MESSAGES_READ)
 async def get_message(call: Call, message_id: MessageId) -> MessageDetailOut:
     """Retrieve a message with its attempts and the receipts of its provider."""
-    found = await history.get_message(call.db, call.environment_id, message_id)
-    sending = await history.get_sending(call.db, found)
-    recipients = await list_subscribers_by_id(call.db, call.environment_id, [found.subscriber_id])
-    (view,) = await _list_views(call, [found])
-    mail = await find_mail(call.db, found, view.origin)
-    recipient = shown_to(call.caller, recipients[found.subscriber_id])
+    message = await history.get_message(call.db, call.environment_id, message_id)
+    sending = await history.get_sending(call.db, message)
+    recipients = await list_subscribers_by_id(call.db, call.environment_id, [message.subscriber_id])
+    (view,) = await _list_views(call, [message])
+    mail = await find_mail(call.db, message, view.origin)
+    recipient = shown_to(call.caller, recipients[message.subscriber_id])
     return MessageDetailOut.of_sending(MessageOut.of(view, recipient), sending, mail)
 
 
@@ -148,23 +148,24 @@ async def count_unseen_messages(call: Call, subscriber_key: SubscriberKey, query
 
 
 async def _messages_page(call: Call, listing: Listing, page: int, limit: int) -> OffsetPage[MessageOut]:
-    found = await list_offset_page(call.db, listing, page=page, limit=limit, render=store.message_of)
-    recipients = await list_subscribers_by_id(call.db, call.environment_id, [one.subscriber_id for one in found.data])
+    messages = await list_offset_page(call.db, listing, page=page, limit=limit, render=store.message_of)
+    subscriber_ids = [one.subscriber_id for one in messages.data]
+    recipients = await list_subscribers_by_id(call.db, call.environment_id, subscriber_ids)
     shown = {key: shown_to(call.caller, one) for key, one in recipients.items()}
-    views = await _list_views(call, found.data)
-    return found.with_data([MessageOut.of(one, shown[one.message.subscriber_id]) for one in views])
+    views = await _list_views(call, messages.data)
+    return messages.with_data([MessageOut.of(one, shown[one.message.subscriber_id]) for one in views])
 
 
 async def _list_views(call: Call, messages: Sequence[Message]) -> list[MessageView]:
-    origins = await store.list_origins(call.db, call.environment_id, [one.trigger_id for one in messages])
+    origins = await store.list_origins(call.db, call.environment_id, [message.trigger_id for message in messages])
     return [
         MessageView(
-            message=one,
-            origin=origins[one.trigger_id],
+            message=message,
+            origin=origins[message.trigger_id],
             organization_id=call.organization_id,
             names=call.services.names,
         )
-        for one in messages
+        for message in messages
     ]
 
 

@@ -116,12 +116,11 @@ def _decide_workflows(
     versions: Mapping[WorkflowId, WorkflowVersion],
     own: Mapping[WorkflowId, PreferenceLayer],
 ) -> list[WorkflowDecision]:
-    return [
-        WorkflowDecision(
-            one, decide_preference(layers_of(one, own.get(store.GLOBAL), own.get(one.id)), versions[one.id].channels)
-        )
-        for one in workflows
-    ]
+    decided = []
+    for workflow in workflows:
+        layers = layers_of(workflow, own.get(store.GLOBAL), own.get(workflow.id))
+        decided.append(WorkflowDecision(workflow, decide_preference(layers, versions[workflow.id].channels)))
+    return decided
 
 
 async def _list_versions(

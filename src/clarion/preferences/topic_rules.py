@@ -148,11 +148,11 @@ def _read_change(patch: SubscriptionPreferencePatch, path: str) -> dict[str, Any
 
 async def _get_own(db: Connection, subscriber: Subscriber, reference: str) -> Subscription:
     person = (subscriber.id, subscriber.key)
-    found = await list_own_by_reference(db, subscriber.environment_id, person, reference)
-    if not found:
+    subscriptions = await list_own_by_reference(db, subscriber.environment_id, person, reference)
+    if not subscriptions:
         raise NotFound("Subscription", reference)
-    if len(found) > 1:
+    if len(subscriptions) > 1:
         raise Invalid.field(
             "identifier", "names subscriptions to several topics; name one by its id instead", reference
         )
-    return found[0]
+    return subscriptions[0]

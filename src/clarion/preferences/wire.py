@@ -289,7 +289,7 @@ def schedule_out(subscriber: Subscriber) -> Schedule | UnsetType:
 
 def overrides_out(decision: PreferenceDecision) -> list[OverrideOut]:
     return [
-        OverrideOut(channel=channel, source=SOURCES[one.layer], layer=one.layer)
-        for channel, one in decision.channels.items()
-        if one.layer is not None
+        OverrideOut(channel=channel, source=SOURCES[decided.layer], layer=decided.layer)
+        for channel, decided in decision.channels.items()
+        if decided.layer is not None
     ]

@@ -128,14 +128,14 @@ def rank(hits: Iterable[Hit], *, limit: int) -> list[Hit]:
     once: dict[tuple[SearchType, bytes], Hit] = {}
     for hit in sorted(hits, key=_sort_key):
         once.setdefault((hit.type, hit.id), hit)
-    found = list(once.values())
-    share = max(limit // max(len({one.type for one in found}), 1), 1)
+    ordered = list(once.values())
+    share = max(limit // max(len({hit.type for hit in ordered}), 1), 1)
     counts: Counter[SearchType] = Counter()
     places: list[tuple[bool, int]] = []
-    for place, one in enumerate(found):
-        counts[one.type] += 1
-        places.append((counts[one.type] > share, place))
-    return [found[place] for place in sorted(place for _, place in sorted(places)[:limit])]
+    for place, hit in enumerate(ordered):
+        counts[hit.type] += 1
+        places.append((counts[hit.type] > share, place))
+    return [ordered[place] for place in sorted(place for _, place in sorted(places)[:limit])]
 
 
 def _sort_key(hit: Hit) -> tuple[int, int, str]:

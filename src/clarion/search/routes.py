@@ -24,7 +24,9 @@ async def search(call: Call, query: SearchQuery) -> SearchOut:
 
 
 def _list_types(call: Call, query: SearchQuery) -> list[SearchType]:
-    for one in query.types:
-        if not call.caller.has_scope(SCOPES[one]):
-            raise Forbidden(f"This API key lacks the scope '{SCOPES[one]}', which searching for '{one}' needs")
+    for searched in query.types:
+        if not call.caller.has_scope(SCOPES[searched]):
+            raise Forbidden(
+                f"This API key lacks the scope '{SCOPES[searched]}', which searching for '{searched}' needs"
+            )
     return [one for one in query.types or SearchType if call.caller.has_scope(SCOPES[one])]

@@ -122,7 +122,7 @@ def topic_query(dialect: Dialect) -> Query:
     return sql(f"""
         SELECT id, key, name FROM (
             SELECT t.id, t.key, t.name FROM topics AS t
-            WHERE t.environment_id = :environment_id ORDER BY t.id DESC LIMIT :most
+            WHERE t.environment_id = :environment_id ORDER BY t.id DESC LIMIT :newest
         ) AS newest
         WHERE {{position}}(lower(name{collation}), :folded) > 0 OR {{position}}(name, :text) > 0 LIMIT :limit
     """)
@@ -156,7 +156,7 @@ async def find_topics(db: Connection, environment_id: EnvironmentId, wanted: Sea
             environment_id=environment_id,
             folded=max(wanted.words, key=len),
             text=max(wanted.text.split(), key=len),
-            most=MAX_TOPICS,
+            newest=MAX_TOPICS,
             limit=10 * limit,
         ),
     ]
@@ -227,12 +227,12 @@ async def find_by_id(
     db: Connection, environment_id: EnvironmentId, text: str, types: Collection[SearchType]
 ) -> list[Hit]:
     """Find what has this id, if the text is one; the slug of a workflow has its id."""
-    found = find_id(text.lower()) or find_workflow_id(text)
-    wanted = [one for one in _LOOK_UPS if one in types]
-    if found is None or not wanted:
+    id_ = find_id(text.lower()) or find_workflow_id(text)
+    wanted = [kind for kind in _LOOK_UPS if kind in types]
+    if id_ is None or not wanted:
         return []
-    rows = await db.fetch(id_query(tuple(wanted)), environment_id=environment_id, id=found)
-    return [_hit_of_id(row, SearchType(row["type"]), found, Match("_id", MatchKind.EXACT)) for row in rows]
+    rows = await db.fetch(id_query(tuple(wanted)), environment_id=environment_id, id=id_)
+    return [_hit_of_id(row, SearchType(row["type"]), id_, Match("_id", MatchKind.EXACT)) for row in rows]
 
 
 async def find_by_provider_id(db: Connection, environment_id: EnvironmentId, text: str, *, limit: int) -> list[Hit]:
@@ -245,12 +245,12 @@ async def find_by_provider_id(db: Connection, environment_id: EnvironmentId, tex
 def id_query(types: tuple[SearchType, ...]) -> Query:
     """SQL: the rows of an id, with what a result shows of them."""
     selects = []
-    for one in types:
-        reference, title, subtitle, tables = _LOOK_UPS[one]
+    for kind in types:
+        reference, title, subtitle, tables = _LOOK_UPS[kind]
         # A NULL of the type of ids, which PostgreSQL has to know.
-        _, parent_key, parent_id = _PARENTS.get(one, (None, "NULL", "NULLIF(t.id, t.id)"))
+        _, parent_key, parent_id = _PARENTS.get(kind, (None, "NULL", "NULLIF(t.id, t.id)"))
         selects.append(f"""
-            SELECT '{one}' AS type, CAST({reference} AS text) AS reference, CAST({title} AS text) AS title,
+            SELECT '{kind}' AS type, CAST({reference} AS text) AS reference, CAST({title} AS text) AS title,
                 CAST({subtitle} AS text) AS subtitle, CAST({parent_key} AS text) AS parent_key,
                 {parent_id} AS parent_id
             FROM {tables} WHERE t.environment_id = :environment_id AND t.id = :id
@@ -294,11 +294,11 @@ def _best(hits: Iterable[Hit | None], limit: int) -> list[Hit]:
     return rank((one for one in hits if one is not None), limit=limit)
 
 
-def _hit_of_id(row: Row, kind: SearchType, found: bytes, match: Match) -> Hit:
-    text = id_text(found)
+def _hit_of_id(row: Row, kind: SearchType, id_: bytes, match: Match) -> Hit:
+    text = id_text(id_)
     return Hit(
         type=kind,
-        id=found,
+        id=id_,
         reference=row["reference"] or text,
         title=row["title"] or text,
         subtitle=row["subtitle"],

@@ -92,9 +92,9 @@ async def update_subscriber(call: Call, subscriber_key: SubscriberKey, body: Sub
 @operation("PATCH", "/v1/subscribers/{subscriberId}/online-status", scope=Scope.SUBSCRIBERS_WRITE, body=OnlineStatusIn)
 async def update_online_status(call: Call, subscriber_key: SubscriberKey, body: OnlineStatusIn) -> SubscriberV1Out:
     """Set whether a subscriber is online; going offline sets lastOnlineAt."""
-    found = await store.get_subscriber(call.db, call.environment_id, subscriber_key, for_update=True)
-    wanted = {"is_online": body.is_online, "last_online_at": found.last_online_at if body.is_online else call.now}
-    return await _v1_out(call, await store.update_subscriber(call.db, found, wanted, call.now))
+    subscriber = await store.get_subscriber(call.db, call.environment_id, subscriber_key, for_update=True)
+    wanted = {"is_online": body.is_online, "last_online_at": subscriber.last_online_at if body.is_online else call.now}
+    return await _v1_out(call, await store.update_subscriber(call.db, subscriber, wanted, call.now))
 
 
 @operation("PATCH", "/v1/subscribers/{subscriberId}/credentials", scope=Scope.SUBSCRIBERS_WRITE, body=CredentialsIn)
@@ -126,10 +126,10 @@ async def _merge_credentials(
     call: Call, subscriber_key: SubscriberKey, body: CredentialsIn, merge: channels.Merge
 ) -> SubscriberV1Out:
     # The lock on the subscriber's row serializes concurrent merges, so that no token is lost.
-    found = await store.get_subscriber(call.db, call.environment_id, subscriber_key, for_update=True)
+    subscriber = await store.get_subscriber(call.db, call.environment_id, subscriber_key, for_update=True)
     await channels.merge_credentials(
         call.db,
-        found,
+        subscriber,
         channels.IntegrationReference(provider_id=body.provider_id, integration_identifier=body.integration_identifier),
         plain_value(body.credentials),
         merge=merge,

@@ -197,7 +197,7 @@ def _folded(name: str, text: str) -> str:
 async def find_people(db: Connection, environment_id: EnvironmentId, text: str, *, limit: int) -> list[Row]:
     """Find people who may contain all words of the text; the caller compares them, because some do not."""
     words = text.lower().split()
-    found = {row["id"]: row for row in await _find_by_beginning(db, environment_id, text, limit)}
+    people = {row["id"]: row for row in await _find_by_beginning(db, environment_id, text, limit)}
     word = max(words, key=len)[:_MAX_WORD]
     sample = await list_sample(db, environment_id)
     is_common = sum(_contains(row, word) for row in sample) >= COMMON
@@ -207,8 +207,8 @@ async def find_people(db: Connection, environment_id: EnvironmentId, text: str, 
         texts = [" ".join(row[name] or "" for name in _TEXTS[1:]).lower() for row in sample]
         rows = await _find_by_grams(db, environment_id, word, choose_trigrams(word, texts), limit=10 * limit)
     for row in rows:
-        found.setdefault(row["id"], row)
-    return list(found.values())
+        people.setdefault(row["id"], row)
+    return list(people.values())
 
 
 async def _find_by_beginning(db: Connection, environment_id: EnvironmentId, text: str, limit: int) -> Sequence[Row]:
@@ -248,7 +248,7 @@ async def _find_by_grams(
         alternatives = [" OR ".join(f'"{_quoted(one)}"' for one in _spellings(gram)) for gram in grams]
         grams_text = " AND ".join(f"({one})" for one in alternatives)
         return await db.fetch(
-            gram_query(db.dialect, len(grams), is_ascii=word.isascii()), **bound, grams=grams_text, most=_MAX_ROWS
+            gram_query(db.dialect, len(grams), is_ascii=word.isascii()), **bound, grams=grams_text, max_rows=_MAX_ROWS
         )
     spellings = {f"gram_{number}": _spellings(gram) for number, gram in enumerate(grams)}
     query = gram_query(db.dialect, len(grams), is_ascii=word.isascii())
@@ -263,7 +263,7 @@ def gram_query(dialect: Dialect, grams: int, *, is_ascii: bool) -> Query:
         return sql(f"""
             SELECT {_COLUMNS} FROM (
                 SELECT rowid AS search_row FROM subscriber_search WHERE subscriber_search MATCH :grams
-                ORDER BY rowid DESC LIMIT :most
+                ORDER BY rowid DESC LIMIT :max_rows
             ) AS found
             CROSS JOIN subscribers AS t ON t.search_row = found.search_row
             WHERE t.environment_id = :environment_id {_contains_word(dialect, _TEXTS[1:]) if is_ascii else ""}

@@ -92,14 +92,14 @@ async def ensure_subscribers(
     wanted = sorted(set(keys))
     if not wanted:
         return {}
-    found = await list_subscribers_by_key(db, environment_id, wanted)
-    missing = [key for key in wanted if key not in found]
+    known = await list_subscribers_by_key(db, environment_id, wanted)
+    missing = [key for key in wanted if key not in known]
     if not missing:
-        return found
+        return known
     empty = dict.fromkeys(CONTACT_FIELDS)
     rows = [{"environment_id": environment_id, "id": new_id(now), "key": key, "now": now, **empty} for key in missing]
     await db.execute_many(INSERT_SUBSCRIBER, rows)
-    return found | await list_subscribers_by_key(db, environment_id, missing)
+    return known | await list_subscribers_by_key(db, environment_id, missing)
 
 
 async def upsert_subscriber(
@@ -112,9 +112,9 @@ async def upsert_subscriber(
     for _ in range(3):
         if await _insert_subscriber(db, environment_id, key, fields, now):
             return await get_subscriber(db, environment_id, key), True
-        found = await find_subscriber(db, environment_id, key, for_update=True)
-        if found is not None:
-            return await update_subscriber(db, found, fields, now), False
+        subscriber = await find_subscriber(db, environment_id, key, for_update=True)
+        if subscriber is not None:
+            return await update_subscriber(db, subscriber, fields, now), False
     raise StoreUnavailable(f"Subscriber '{key}' keeps being created and deleted")
 
 

@@ -59,9 +59,9 @@ async def list_topics(call: Call, query: TopicQuery) -> CursorPage[TopicOut]:
 @operation("GET", "/v2/topics/{topicKey}", scope=Scope.TOPICS_READ, query=CountsQuery, transaction=Transaction.SCAN)
 async def get_topic(call: Call, topic_key: TopicKey, query: CountsQuery) -> TopicOut:
     """Retrieve a topic."""
-    found = await store.get_topic(call.db, call.environment_id, topic_key)
-    counts = await _count_members(call, [found], MAX_COUNT) if query.include_counts else {}
-    return TopicOut.of(found, counts.get(found.id))
+    topic = await store.get_topic(call.db, call.environment_id, topic_key)
+    counts = await _count_members(call, [topic], MAX_COUNT) if query.include_counts else {}
+    return TopicOut.of(topic, counts.get(topic.id))
 
 
 @operation("PATCH", "/v2/topics/{topicKey}", scope=Scope.TOPICS_WRITE, body=TopicPatch)
@@ -141,8 +141,8 @@ async def get_topic_member(call: Call, topic_key: TopicKey, subscriber_key: Subs
     return TopicMemberOut.of(topic, subscriber.id, subscriber.key, call.organization_id)
 
 
-async def _count_members(call: Call, topics: Sequence[Topic], most: int) -> dict[TopicId, MemberCount]:
-    return await store.count_members(call.db, call.environment_id, [one.id for one in topics], most=most)
+async def _count_members(call: Call, topics: Sequence[Topic], limit: int) -> dict[TopicId, MemberCount]:
+    return await store.count_members(call.db, call.environment_id, [one.id for one in topics], limit=limit)
 
 
 def _wanted(body: MembersIn) -> list[SubscriberKey]:

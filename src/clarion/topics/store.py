@@ -41,7 +41,7 @@ DELETE_SUBSCRIPTIONS_OF_TOPIC = sql("""
 COUNT_MEMBERS = sql("""
     SELECT count(*) AS subscriptions, count(DISTINCT subscriber_id) AS people FROM (
         SELECT subscriber_id FROM topic_subscriptions
-        WHERE environment_id = :environment_id AND topic_id = :topic_id ORDER BY subscriber_id LIMIT :most
+        WHERE environment_id = :environment_id AND topic_id = :topic_id ORDER BY subscriber_id LIMIT :limit
     ) AS members
 """)
 COUNT_MADE_BY = sql("""
@@ -94,9 +94,9 @@ async def upsert_topic(
     Its row stays locked, so that it cannot be deleted while people are being subscribed.
     """
     for _ in range(3):
-        found = await find_topic(db, environment_id, key, for_update=True)
-        if found is not None:
-            return await update_topic(db, found, fields, now), False
+        topic = await find_topic(db, environment_id, key, for_update=True)
+        if topic is not None:
+            return await update_topic(db, topic, fields, now), False
         row = await db.fetch_one(
             INSERT_TOPIC,
             environment_id=environment_id,
@@ -146,14 +146,14 @@ async def delete_unused_topic(db: Connection, topic: Topic) -> None:
 
 
 async def count_members(
-    db: Connection, environment_id: EnvironmentId, ids: Sequence[TopicId], *, most: int
+    db: Connection, environment_id: EnvironmentId, ids: Sequence[TopicId], *, limit: int
 ) -> dict[TopicId, MemberCount]:
-    """Count the people of each topic, looking at up to `most` subscriptions of each."""
+    """Count the people of each topic, looking at up to `limit` subscriptions of each."""
     counts = {}
     for topic_id in ids:
-        row = await db.fetch_one(COUNT_MEMBERS, environment_id=environment_id, topic_id=topic_id, most=most)
+        row = await db.fetch_one(COUNT_MEMBERS, environment_id=environment_id, topic_id=topic_id, limit=limit)
         people, subscriptions = (0, 0) if row is None else (row["people"], row["subscriptions"])
-        counts[topic_id] = MemberCount(people, subscriptions >= most)
+        counts[topic_id] = MemberCount(people, subscriptions >= limit)
     return counts
 
 

@@ -62,7 +62,7 @@ class _Person(Struct, frozen=True):
     counts: InboxCounts
 
 
-class _Found(Struct, frozen=True, kw_only=True):
+class _Visitor(Struct, frozen=True, kw_only=True):
     environment: Environment
     epoch: int
     is_proven: bool
@@ -87,22 +87,22 @@ async def begin_session(
     What is stored of a person who exists changes only if a hash proves that the caller is that person: the application
     identifier is public. Most sessions therefore change nothing, and need no transaction that writes.
     """
-    found = await database.read(partial(_look_up, request=request, vault=vault, now=now))
-    await count(found.environment.id)
-    person = found.person
-    if person is None or _has_changes(found, person.subscriber, request):
-        write = partial(_write_subscriber, found=found, request=request, now=now, max_unproven=max_unproven)
+    visitor = await database.read(partial(_look_up, request=request, vault=vault, now=now))
+    await count(visitor.environment.id)
+    person = visitor.person
+    if person is None or _has_changes(visitor, person.subscriber, request):
+        write = partial(_write_subscriber, visitor=visitor, request=request, now=now, max_unproven=max_unproven)
         person = await database.transaction(write)
     session = SubscriberSession(
         subscriber_id=person.subscriber.id,
-        epoch=found.epoch,
+        epoch=visitor.epoch,
         context_keys=keys_of(request.contexts),
-        is_proven=found.is_proven,
+        is_proven=visitor.is_proven,
     )
-    return BegunSession(environment=found.environment, session=session, counts=person.counts)
+    return BegunSession(environment=visitor.environment, session=session, counts=person.counts)
 
 
-async def _look_up(db: Connection, *, request: SessionRequest, vault: Vault, now: Millis) -> _Found:
+async def _look_up(db: Connection, *, request: SessionRequest, vault: Vault, now: Millis) -> _Visitor:
     state = await find_environment_state(db, request.application)
     if state is None:
         raise Malformed(_explain_unknown(request.application))
@@ -114,7 +114,7 @@ async def _look_up(db: Connection, *, request: SessionRequest, vault: Vault, now
     needs_hash = inbox.credentials.get("hmac") is True
     if needs_hash:
         await _check_hashes(db, environment_id, request, vault=vault, now=now)
-    return _Found(
+    return _Visitor(
         environment=state.environment,
         epoch=state.session_epoch,
         is_proven=needs_hash,
@@ -154,30 +154,30 @@ async def _is_context_proven(
     return not await list_subscribers_by_key(db, environment_id, [SubscriberKey(one.decode()) for one in texts])
 
 
-def _has_changes(found: _Found, subscriber: Subscriber, request: SessionRequest) -> bool:
+def _has_changes(visitor: _Visitor, subscriber: Subscriber, request: SessionRequest) -> bool:
     is_scheduled = request.schedule is not None and subscriber.schedule is None
-    return is_scheduled or (found.is_proven and bool(changed_fields(subscriber, request.fields)))
+    return is_scheduled or (visitor.is_proven and bool(changed_fields(subscriber, request.fields)))
 
 
 async def _write_subscriber(
-    db: Connection, *, found: _Found, request: SessionRequest, now: Millis, max_unproven: int
+    db: Connection, *, visitor: _Visitor, request: SessionRequest, now: Millis, max_unproven: int
 ) -> _Person:
-    environment_id, key = found.environment.id, request.subscriber_key
+    environment_id, key = visitor.environment.id, request.subscriber_key
     # Not the one that was found: the person may have been changed or deleted since.
     subscriber = await find_subscriber(db, environment_id, key, for_update=True)
     if subscriber is None:
-        if not found.is_proven:
+        if not visitor.is_proven:
             await check_new_person(db, environment_id, limit=max_unproven)
-        check_fields(request.fields, is_proven=found.is_proven)
-        await insert_subscriber(db, environment_id, key, request.fields, now, is_unproven=not found.is_proven)
+        check_fields(request.fields, is_proven=visitor.is_proven)
+        await insert_subscriber(db, environment_id, key, request.fields, now, is_unproven=not visitor.is_proven)
         subscriber = await get_subscriber(db, environment_id, key, for_update=True)
-    if found.is_proven:
+    if visitor.is_proven:
         check_fields(request.fields, is_proven=True)
         subscriber = await update_subscriber(db, subscriber, request.fields, now)
     if request.schedule is not None and subscriber.schedule is None:
-        check_schedule(request.schedule, "defaultSchedule", is_proven=found.is_proven)
+        check_schedule(request.schedule, "defaultSchedule", is_proven=visitor.is_proven)
         schedule = {"schedule": request.schedule}
-        subscriber = await update_subscriber(db, subscriber, schedule, now, is_proven=found.is_proven)
+        subscriber = await update_subscriber(db, subscriber, schedule, now, is_proven=visitor.is_proven)
     counts = await count_inbox(db, environment_id, [subscriber.id], context_keys=keys_of(request.contexts))
     return _Person(subscriber, counts[subscriber.id])
 

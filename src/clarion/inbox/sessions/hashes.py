@@ -23,12 +23,12 @@ def is_hash_of(given: str | None, contents: Sequence[bytes], keys: Sequence[str]
     """
     # Only bytes may have any content in the comparison.
     sent = (given or "").encode()
-    found = [
+    matches = [
         hmac.compare_digest(hmac.digest(key.encode(), content, "sha256").hex().encode(), sent)
         for key in keys
         for content in contents
     ]
-    return any(found)
+    return any(matches)
 
 
 def list_subscriber_forms(key: str) -> list[bytes]:

@@ -149,11 +149,11 @@ async def get_session_subscriber(call: Call, *, for_update: bool = False) -> Sub
     return subscriber_of(row)
 
 
-def require_session(session: SubscriberSession, found: R | None) -> R:
+def require_session(session: SubscriberSession, answer: R | None) -> R:
     """Return what was read for a session; raises Unauthenticated as above, None says that the person was deleted."""
-    if found is None or found.session_epoch != session.epoch:
+    if answer is None or answer.session_epoch != session.epoch:
         raise _session_over()
-    return found
+    return answer
 
 
 def _session_over() -> Unauthenticated:

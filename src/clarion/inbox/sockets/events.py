@@ -118,17 +118,17 @@ async def list_pushed_messages(
 ) -> dict[MessageId, PushedMessage]:
     """Return the given in-app messages that still exist, as they are stored now."""
     rows = await db.fetch_values(LIST_PUSHED, environment_id=environment_id, ids=list(ids))
-    found = [_stored_of(row, environment_id) for row in rows]
-    if not found:
+    stored = [_stored_of(row, environment_id) for row in rows]
+    if not stored:
         return {}
-    workflows = await list_workflows_by_id(db, environment_id, [one.message.workflow_id for one in found])
-    people = await list_subscribers_by_id(db, environment_id, [one.message.subscriber_id for one in found])
+    workflows = await list_workflows_by_id(db, environment_id, [one.message.workflow_id for one in stored])
+    people = await list_subscribers_by_id(db, environment_id, [one.message.subscriber_id for one in stored])
     summaries = {one: WorkflowSummary.of(workflow) for one, workflow in workflows.items()}
     recipients = {one: PushedSubscriberOut.of(person) for one, person in people.items()}
     return {
-        message.id: PushedMessage.of(one, summaries[message.workflow_id], recipients[message.subscriber_id])
-        for one in found
-        if (message := one.message).subscriber_id in recipients
+        row.message.id: PushedMessage.of(row, summaries[row.message.workflow_id], recipients[row.message.subscriber_id])
+        for row in stored
+        if row.message.subscriber_id in recipients
     }
 
 

@@ -76,11 +76,11 @@ class Hosts:
         on_new: Callable[[frozenset[EnvironmentId]], None],
         on_removed: Callable[[], None],
     ) -> None:
-        found = list_watched()
-        if found is None:
+        environment_ids = list_watched()
+        if environment_ids is None:
             await self._database.read(self._read_others)
             return
-        watched = frozenset(found)
+        watched = frozenset(environment_ids)
         was_known = await self._database.transaction(lambda db: self._exchange(db, watched))
         if not was_known and self._has_entered:
             on_removed()

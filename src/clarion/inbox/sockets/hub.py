@@ -56,10 +56,10 @@ class ConnectedPerson:
         "subscriber_id",
     )
 
-    def __init__(self, claim: SocketIdentity, *, is_known: bool) -> None:
-        self.environment_id = claim.environment_id
-        self.subscriber_id = claim.subscriber_id
-        self.context_keys: ContextKeys = claim.context_keys
+    def __init__(self, identity: SocketIdentity, *, is_known: bool) -> None:
+        self.environment_id = identity.environment_id
+        self.subscriber_id = identity.subscriber_id
+        self.context_keys: ContextKeys = identity.context_keys
         self.sockets: list[Socket] = []
         self.new_sockets: list[Socket] = []
         """Those among them that were sent no counts yet."""
@@ -108,16 +108,16 @@ class Hub:
     def list_people(self) -> list[tuple[EnvironmentId, SubscriberId]]:
         return [(environment_id, one) for environment_id, people in self._people.items() for one, _ in people]
 
-    def add(self, socket: Socket, claim: SocketIdentity) -> None:
+    def add(self, socket: Socket, identity: SocketIdentity) -> None:
         """Push to a socket from now on, beginning with the counts."""
-        environment_id, key = claim.environment_id, (claim.subscriber_id, claim.context_keys)
+        environment_id, key = identity.environment_id, (identity.subscriber_id, identity.context_keys)
         people = self._people.setdefault(environment_id, {})
         person = people.get(key)
         if person is None:
-            person = people[key] = ConnectedPerson(claim, is_known=not self._waits_for_presence)
+            person = people[key] = ConnectedPerson(identity, is_known=not self._waits_for_presence)
             person.due_at = asyncio.get_running_loop().time() + _PRESENCE_SECONDS
-            self._contexts.setdefault(environment_id, Counter())[claim.context_keys] += 1
-            self._on_presence(environment_id, claim.subscriber_id)
+            self._contexts.setdefault(environment_id, Counter())[identity.context_keys] += 1
+            self._on_presence(environment_id, identity.subscriber_id)
         person.sockets.append(socket)
         person.new_sockets.append(socket)
         if person.is_known:
@@ -133,8 +133,8 @@ class Hub:
                     person.due_at = 0.0
                     self._await_push(person)
 
-    def remove(self, socket: Socket, claim: SocketIdentity) -> None:
-        environment_id, key = claim.environment_id, (claim.subscriber_id, claim.context_keys)
+    def remove(self, socket: Socket, identity: SocketIdentity) -> None:
+        environment_id, key = identity.environment_id, (identity.subscriber_id, identity.context_keys)
         person = self._people.get(environment_id, {}).get(key)
         if person is None or socket not in person.sockets:
             return
@@ -145,12 +145,12 @@ class Hub:
             return
         del self._people[environment_id][key]
         contexts = self._contexts[environment_id]
-        contexts[claim.context_keys] -= 1
-        if not contexts[claim.context_keys]:
-            del contexts[claim.context_keys]
+        contexts[identity.context_keys] -= 1
+        if not contexts[identity.context_keys]:
+            del contexts[identity.context_keys]
         if not contexts:
             del self._people[environment_id], self._contexts[environment_id]
-        self._on_presence(environment_id, claim.subscriber_id)
+        self._on_presence(environment_id, identity.subscriber_id)
 
     def note(self, changes: Sequence[InboxChange]) -> None:
         """Push changes of people who are connected here, in a moment."""
@@ -201,30 +201,30 @@ class Hub:
     def _take_due(self, now: float) -> dict[EnvironmentId, list[ConnectedPerson]]:
         due: dict[EnvironmentId, list[ConnectedPerson]] = {}
         for environment_id, pending in list(self._pending.items()):
-            found = _first_due(pending, now)
-            for one in found:
-                del pending[one]
-                one.due_at = now + _QUIET_SECONDS
-            if found:
-                due[environment_id] = found
+            people = _first_due(pending, now)
+            for person in people:
+                del pending[person]
+                person.due_at = now + _QUIET_SECONDS
+            if people:
+                due[environment_id] = people
             if not pending:
                 del self._pending[environment_id]
         return due
 
     async def _push(self, environment_id: EnvironmentId, people: Sequence[ConnectedPerson]) -> None:
-        taken = [(one, _take_arrived(one)) for one in people]
-        ids = list({message_id for _, found in taken for message_id in found})
+        taken = [(person, _take_arrived(person)) for person in people]
+        ids = list({message_id for _, arrived in taken for message_id in arrived})
         by_contexts: dict[ContextKeys, list[SubscriberId]] = {}
-        for one in people:
-            by_contexts.setdefault(one.context_keys, []).append(one.subscriber_id)
+        for person in people:
+            by_contexts.setdefault(person.context_keys, []).append(person.subscriber_id)
 
         async def load(db: Connection) -> tuple[dict[MessageId, PushedMessage], _Counts]:
             messages = await list_pushed_messages(db, environment_id, ids) if ids else {}
             return messages, {
                 (subscriber_id, context_keys): counts
-                for context_keys, found in by_contexts.items()
+                for context_keys, subscriber_ids in by_contexts.items()
                 for subscriber_id, counts in (
-                    await count_inbox(db, environment_id, found, context_keys=context_keys)
+                    await count_inbox(db, environment_id, subscriber_ids, context_keys=context_keys)
                 ).items()
             }
 
@@ -234,20 +234,20 @@ class Hub:
             log.warning("Push postponed", extra={"error": str(error), "count": len(people)})
             self._postpone(taken)
             return
-        for one, found in taken:
-            arrived = [messages[message_id] for message_id in found if message_id in messages]
-            counted = counts.get((one.subscriber_id, one.context_keys))
-            _send(one, [message for message in arrived if _is_for(message, one)], counted)
-            if one.arrived:
-                self._await_push(one)
+        for person, arrived in taken:
+            stored = [messages[message_id] for message_id in arrived if message_id in messages]
+            counted = counts.get((person.subscriber_id, person.context_keys))
+            _send(person, [message for message in stored if _is_for(message, person)], counted)
+            if person.arrived:
+                self._await_push(person)
 
     def _postpone(self, taken: Sequence[tuple[ConnectedPerson, list[MessageId]]]) -> None:
         due_at = asyncio.get_running_loop().time() + _RETRY_SECONDS
-        for one, found in taken:
-            one.arrived = dict.fromkeys([*found, *one.arrived])
-            one.due_at = due_at
-            if one.sockets:
-                self._await_push(one)
+        for person, message_ids in taken:
+            person.arrived = dict.fromkeys([*message_ids, *person.arrived])
+            person.due_at = due_at
+            if person.sockets:
+                self._await_push(person)
 
 
 def choose_read(database: Database, count: int) -> Callable[[Work[T]], Coroutine[Any, Any, T]]:
@@ -256,13 +256,13 @@ def choose_read(database: Database, count: int) -> Callable[[Work[T]], Coroutine
 
 
 def _first_due(pending: Iterable[ConnectedPerson], now: float) -> list[ConnectedPerson]:
-    found = []
-    for one in pending:
-        if one.due_at <= now:
-            found.append(one)
-            if len(found) == _MAX_PEOPLE:
+    due = []
+    for person in pending:
+        if person.due_at <= now:
+            due.append(person)
+            if len(due) == _MAX_PEOPLE:
                 break
-    return found
+    return due
 
 
 def _is_for(message: PushedMessage, person: ConnectedPerson) -> bool:
@@ -271,10 +271,10 @@ def _is_for(message: PushedMessage, person: ConnectedPerson) -> bool:
 
 
 def _take_arrived(person: ConnectedPerson) -> list[MessageId]:
-    found = list(person.arrived)[:_MAX_MESSAGES]
-    for one in found:
-        del person.arrived[one]
-    return found
+    message_ids = list(person.arrived)[:_MAX_MESSAGES]
+    for message_id in message_ids:
+        del person.arrived[message_id]
+    return message_ids
 
 
 def _send(person: ConnectedPerson, messages: Sequence[PushedMessage], counts: InboxCounts | None) -> None:
@@ -295,8 +295,8 @@ def _send(person: ConnectedPerson, messages: Sequence[PushedMessage], counts: In
 def _send_events(sockets: Iterable[Socket], events: Sequence[SocketEvent]) -> None:
     """Encode the events once for all sockets of a protocol."""
     encoded: dict[type[Socket], bytes] = {}
-    for one in list(sockets):
-        frames = encoded.get(type(one))
+    for socket in list(sockets):
+        frames = encoded.get(type(socket))
         if frames is None:
-            frames = encoded[type(one)] = b"".join(map(one.encode, events))
-        one.send(frames)
+            frames = encoded[type(socket)] = b"".join(map(socket.encode, events))
+        socket.send(frames)

@@ -117,10 +117,10 @@ class Presence:
         self._written |= came
         self._written -= left
         self._on_written(present)
-        for one in people:
+        for person in people:
             # Those who came or left during the write are looked at again.
-            if self._is_connected(*one) == (one in self._written):
-                self._changed.pop(one, None)
+            if self._is_connected(*person) == (person in self._written):
+                self._changed.pop(person, None)
 
     async def _exchange(
         self, db: Connection, came: Collection[PersonKey], left: Collection[PersonKey], now: Millis
@@ -169,7 +169,7 @@ async def _remove(db: Connection, people: Collection[PersonKey], host_id: bytes,
 
 def _by_environment(people: Collection[PersonKey]) -> list[tuple[EnvironmentId, list[SubscriberId]]]:
     """In a fixed order, so that two processes cannot deadlock."""
-    found: defaultdict[EnvironmentId, list[SubscriberId]] = defaultdict(list)
+    by_environment: defaultdict[EnvironmentId, list[SubscriberId]] = defaultdict(list)
     for environment_id, subscriber_id in people:
-        found[environment_id].append(subscriber_id)
-    return [(environment_id, sorted(found[environment_id])) for environment_id in sorted(found)]
+        by_environment[environment_id].append(subscriber_id)
+    return [(environment_id, sorted(by_environment[environment_id])) for environment_id in sorted(by_environment)]

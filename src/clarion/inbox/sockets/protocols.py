@@ -59,8 +59,8 @@ class SocketIoSocket(Socket):
 
     heartbeat = text_frame(_ENGINE_PING)
 
-    def __init__(self, owner: SocketOwner, key: str, claim: SocketIdentity | None, *, address: str = "") -> None:
-        super().__init__(owner, key, claim, address=address)
+    def __init__(self, owner: SocketOwner, key: str, identity: SocketIdentity | None, *, address: str = "") -> None:
+        super().__init__(owner, key, identity, address=address)
         self._is_connected = False
         self._verdict: bool | None = None
         self._refusal = ""

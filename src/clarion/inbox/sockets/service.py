@@ -116,15 +116,15 @@ class Realtime:
 
     def _receive(self, text: str) -> None:
         try:
-            found = msgspec.json.decode(text, type=Announcement)
+            announcement = msgspec.json.decode(text, type=Announcement)
         except msgspec.DecodeError as error:
             log.warning("Announcement not understood", extra={"error": str(error)})
             return
-        if found.sender == self._own_id:
+        if announcement.sender == self._own_id:
             return
-        if found.has_new_host:
+        if announcement.has_new_host:
             self.hosts.refresh()
-        self.hub.note(read_changes(found))
+        self.hub.note(read_changes(announcement))
 
     def _resume(self) -> None:
         self.hosts.refresh()

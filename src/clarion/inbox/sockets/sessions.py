@@ -32,8 +32,8 @@ class SessionChecks:
         self._waiting: dict[EnvironmentId, dict[Socket, SocketIdentity]] = {}
         self._is_needed = asyncio.Event()
 
-    def check(self, socket: Socket, claim: SocketIdentity) -> None:
-        self._waiting.setdefault(claim.environment_id, {})[socket] = claim
+    def check(self, socket: Socket, identity: SocketIdentity) -> None:
+        self._waiting.setdefault(identity.environment_id, {})[socket] = identity
         self._is_needed.set()
 
     def make_service(self) -> BackgroundService:
@@ -46,12 +46,12 @@ class SessionChecks:
         while self._waiting:
             # One environment at a time: if a check fails, those of the others still wait.
             environment_id = next(iter(self._waiting))
-            claims = list(self._waiting.pop(environment_id).items())
-            for start in range(0, len(claims), _MAX_SOCKETS):
-                await self._check(environment_id, claims[start : start + _MAX_SOCKETS])
+            sockets = list(self._waiting.pop(environment_id).items())
+            for start in range(0, len(sockets), _MAX_SOCKETS):
+                await self._check(environment_id, sockets[start : start + _MAX_SOCKETS])
 
-    async def _check(self, environment_id: EnvironmentId, claims: Sequence[tuple[Socket, SocketIdentity]]) -> None:
-        people = list({claim.subscriber_id for _, claim in claims})
+    async def _check(self, environment_id: EnvironmentId, sockets: Sequence[tuple[Socket, SocketIdentity]]) -> None:
+        people = list({identity.subscriber_id for _, identity in sockets})
 
         async def list_epochs(db: Connection) -> dict[SubscriberId, int]:
             rows = await db.fetch(LIST_EPOCHS, environment_id=environment_id, subscriber_ids=people)
@@ -60,18 +60,18 @@ class SessionChecks:
         try:
             epochs = await choose_read(self._database, len(people))(list_epochs)
         except StoreUnavailable as error:
-            log.warning("Sessions not checked", extra={"error": str(error), "count": len(claims)})
-            _send_away(claims)
+            log.warning("Sessions not checked", extra={"error": str(error), "count": len(sockets)})
+            _send_away(sockets)
             return
         except Exception:
-            _send_away(claims)
+            _send_away(sockets)
             raise
-        for one, claim in claims:
-            _judge(one, holds=epochs.get(claim.subscriber_id) == claim.epoch)
+        for socket, identity in sockets:
+            _judge(socket, holds=epochs.get(identity.subscriber_id) == identity.epoch)
 
 
-def _send_away(claims: Sequence[tuple[Socket, SocketIdentity]]) -> None:
-    for socket, _ in claims:
+def _send_away(sockets: Sequence[tuple[Socket, SocketIdentity]]) -> None:
+    for socket, _ in sockets:
         if socket.phase is Phase.OPENING:
             socket.close(TRY_LATER, "Try again later")
 

@@ -80,20 +80,20 @@ class Socket(asyncio.Protocol):
         "_reader",
         "_transport",
         "address",
-        "claim",
         "deadline",
+        "identity",
         "phase",
     )
 
     heartbeat: ClassVar[bytes]
     """The frame that a client has to answer."""
 
-    def __init__(self, owner: SocketOwner, key: str, claim: SocketIdentity | None, *, address: str = "") -> None:
-        """A socket of a client that sent `key`; without a claim because its token is not valid."""
+    def __init__(self, owner: SocketOwner, key: str, identity: SocketIdentity | None, *, address: str = "") -> None:
+        """A socket of a client that sent `key`; without an identity if its token is not valid."""
         self._owner = owner
         self._key = key
         self.address = address
-        self.claim = claim
+        self.identity = identity
         self.phase = Phase.OPENING
         self.deadline = owner.seconds + OPENING_SECONDS
         self._awaits_pong = False

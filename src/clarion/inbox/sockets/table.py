@@ -34,9 +34,9 @@ log = logging.getLogger(__name__)
 class Members(Protocol):
     """Where sockets belong whose session holds."""
 
-    def add(self, socket: Socket, claim: SocketIdentity) -> None: ...
+    def add(self, socket: Socket, identity: SocketIdentity) -> None: ...
 
-    def remove(self, socket: Socket, claim: SocketIdentity) -> None: ...
+    def remove(self, socket: Socket, identity: SocketIdentity) -> None: ...
 
 
 class SocketTable:
@@ -62,24 +62,24 @@ class SocketTable:
     def __len__(self) -> int:
         return len(self._open)
 
-    def find_refusal(self, address: str, claim: SocketIdentity | None) -> UpgradeRefusal | None:
+    def find_refusal(self, address: str, identity: SocketIdentity | None) -> UpgradeRefusal | None:
         """Why there is no place for one more socket; ends another socket if there has to be one."""
         if self.is_stopping:
             return UpgradeRefusal(503, _STOPPING)
-        if claim is not None and self._people[_person(claim)] >= MAX_SOCKETS_PER_PERSON:
+        if identity is not None and self._people[_person(identity)] >= MAX_SOCKETS_PER_PERSON:
             return UpgradeRefusal(429, _TOO_MANY)
         if len(self._open) < self.max_sockets:
             return None
-        given_up = self._find_given_up(address, claim)
+        given_up = self._find_given_up(address, identity)
         if given_up is None:
             return UpgradeRefusal(503, _FULL)
         self.closed(given_up)
         given_up.abort()
         return None
 
-    def _find_given_up(self, address: str, claim: SocketIdentity | None) -> Socket | None:
+    def _find_given_up(self, address: str, identity: SocketIdentity | None) -> Socket | None:
         """A socket to end for one with a session: one without, or one of an address that has many."""
-        if claim is None:
+        if identity is None:
             return None
         if self._strangers:
             return next(iter(self._strangers))
@@ -93,12 +93,12 @@ class SocketTable:
     def opened(self, socket: Socket) -> None:
         self._open[socket] = None
         self._addresses.add(socket.address)
-        if socket.claim is None:
+        if socket.identity is None:
             self._strangers[socket] = None
             socket.refuse(_REFUSED)
         else:
-            self._people[_person(socket.claim)] += 1
-            self._check(socket, socket.claim)
+            self._people[_person(socket.identity)] += 1
+            self._check(socket, socket.identity)
 
     def confirmed(self, socket: Socket) -> None:
         if socket not in self._open:
@@ -107,8 +107,8 @@ class SocketTable:
         self._confirmed_count += 1
         # Spread, because sockets that connect at the same time would be pinged at the same time.
         socket.start(_FIRST_PING_SECONDS + self._confirmed_count % PING_SECONDS)
-        if socket.claim is not None:
-            self._members.add(socket, socket.claim)
+        if socket.identity is not None:
+            self._members.add(socket, socket.identity)
 
     def closed(self, socket: Socket) -> None:
         if socket not in self._open:
@@ -116,9 +116,9 @@ class SocketTable:
         del self._open[socket]
         self._strangers.pop(socket, None)
         self._addresses.discard(socket.address)
-        if socket.claim is not None:
-            self._members.remove(socket, socket.claim)
-            person = _person(socket.claim)
+        if socket.identity is not None:
+            self._members.remove(socket, socket.identity)
+            person = _person(socket.identity)
             self._people[person] -= 1
             if not self._people[person]:
                 del self._people[person]
@@ -155,13 +155,13 @@ class SocketTable:
         Ten thousand at once would keep messages waiting.
         """
         now, turn = self._clock.now(), self.seconds % SESSION_CHECK_SECONDS
-        for one in list(self._open):
-            if one.phase is not Phase.OPEN or one.claim is None or _turn_of(one.claim) != turn:
+        for socket in list(self._open):
+            if socket.phase is not Phase.OPEN or socket.identity is None or _turn_of(socket.identity) != turn:
                 continue
-            if one.claim.expires_at <= now:
-                one.refuse(_REFUSED)
+            if socket.identity.expires_at <= now:
+                socket.refuse(_REFUSED)
             else:
-                self._check(one, one.claim)
+                self._check(socket, socket.identity)
 
     async def close_all(self) -> None:
         """Close all sockets, a few at a time so that clients do not all come back at the same moment."""
@@ -169,21 +169,21 @@ class SocketTable:
         waiting = list(self._open)
         size = -(-len(waiting) // _SHUTDOWN_SLICES) or 1
         for start in range(0, len(waiting), size):
-            for one in waiting[start : start + size]:
-                one.close(GOING_AWAY, "The server restarts")
+            for socket in waiting[start : start + size]:
+                socket.close(GOING_AWAY, "The server restarts")
             await asyncio.sleep(_SHUTDOWN_SECONDS / _SHUTDOWN_SLICES if len(waiting) > size else 0)
         for _ in range(_SHUTDOWN_SLICES):
             if not self._open:
                 return
             await asyncio.sleep(_GOODBYE_SECONDS / _SHUTDOWN_SLICES)
-        for one in list(self._open):
-            one.abort()
+        for socket in list(self._open):
+            socket.abort()
 
 
-def _person(claim: SocketIdentity) -> PersonKey:
-    return claim.environment_id, claim.subscriber_id
+def _person(identity: SocketIdentity) -> PersonKey:
+    return identity.environment_id, identity.subscriber_id
 
 
-def _turn_of(claim: SocketIdentity) -> int:
+def _turn_of(identity: SocketIdentity) -> int:
     """In which of the seconds between two checks the session is checked; the last byte of an id is random."""
-    return claim.subscriber_id[-1] % SESSION_CHECK_SECONDS
+    return identity.subscriber_id[-1] % SESSION_CHECK_SECONDS

@@ -51,12 +51,12 @@ class SocketUpgrader:
             if query.get("EIO") != ["4"] or query.get("transport") != ["websocket"]:
                 return UpgradeRefusal(400, _ENGINE)
             kind = SocketIoSocket
-        claim = self._find_claim(query.get("token", [""])[0])
+        identity = self._find_identity(query.get("token", [""])[0])
         address = self._proxies.find_client(request.address, request.headers)
-        refusal = self._table.find_refusal(address, claim)
-        return kind(self._table, key, claim, address=address) if refusal is None else refusal
+        refusal = self._table.find_refusal(address, identity)
+        return kind(self._table, key, identity, address=address) if refusal is None else refusal
 
-    def _find_claim(self, token: str) -> SocketIdentity | None:
+    def _find_identity(self, token: str) -> SocketIdentity | None:
         try:
             caller = self._tokens.read(token)
         except Unauthenticated:

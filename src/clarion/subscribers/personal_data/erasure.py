@@ -160,9 +160,9 @@ async def erase_rest(
 async def continue_erasures(database: Database, clock: Clock) -> None:
     """Finish erasures whose process ended before they were done."""
     before = Millis(clock.now() - CONTINUED_AFTER)
-    for one in await database.read(partial(list_erasures, before=before, limit=_CONTINUED_TOGETHER)):
-        await erase_history(database, one.environment_id, one.key, one.author, clock)
-        await database.transaction(partial(_finish, erasure=one, now=clock.now()))
+    for erasure in await database.read(partial(list_erasures, before=before, limit=_CONTINUED_TOGETHER)):
+        await erase_history(database, erasure.environment_id, erasure.key, erasure.author, clock)
+        await database.transaction(partial(_finish, erasure=erasure, now=clock.now()))
 
 
 async def _begin(
