@@ -17,11 +17,11 @@ from tests.support import Site
 
 # By the name of the part: its indexes on PostgreSQL and on SQLite, and how often they are used.
 WALKS: dict[str, tuple[Query, str, str, int]] = {
-    "keys and addresses": (search.beginning_query(3), "subscribers_", "subscribers_", 6),
+    "keys and addresses": (search.beginning_query(search.PEOPLE, 3), "subscribers_", "subscribers_", 6),
     "newest people": (search.LIST_NEWEST_PEOPLE, "subscribers_pkey", "sqlite_autoindex_subscribers_1", 1),
-    "topic keys": (store.beginning_query("topics", "key", "t.id", 2), "topics_key", "topics_key", 2),
+    "topic keys": (search.beginning_query(store.TOPICS, 2), "topics_key", "topics_key", 2),
     "transactions": (
-        store.beginning_query("triggers", "transaction_key", "t.id", 2),
+        search.beginning_query(store.TRIGGERS, 2),
         *("triggers_transaction", "triggers_transaction", 2),
     ),
     "workflows": (store.LIST_WORKFLOWS, "workflows_pkey", "sqlite_autoindex_workflows_1", 1),

@@ -25,7 +25,7 @@ from clarion.jsontext import json_text
 from clarion.settings.model import Settings
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.personal_data.erasure import erase_history, erase_rest, has_long_history
-from clarion.subscribers.personal_data.export import MAX_ITEMS, ExportItemOut, ExportPosition, read_page
+from clarion.subscribers.personal_data.export import MAX_ITEMS, ExportPosition, read_page
 from clarion.subscribers.store import get_subscriber
 
 commands = typer.Typer(help="Export the data of people, and erase it.", no_args_is_help=True)
@@ -86,7 +86,7 @@ async def _write(file: TextIO, database: Database, person: Subscriber) -> None:
     while position is not None:
         page = await database.scan(partial(read_page, person=person, position=position, limit=MAX_ITEMS))
         for item in page.items:
-            file.write(separator + json_text(ExportItemOut.of(item)))
+            file.write(separator + json_text(item))
             separator = ",\n"
         position = page.next
     file.write("\n]}\n")

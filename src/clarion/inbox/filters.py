@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
@@ -30,6 +30,7 @@ _OPERATORS = {"or", "and"}
 _NO_OBJECT = 'must be a JSON object such as {"orderId": 7}'
 _NO_FILTERS = 'must be a JSON array of filters such as [{"read": false}]'
 
+T = TypeVar("T")
 Scalar = str | int | float | bool | None
 TagGroups = tuple[tuple[str, ...], ...]
 """A message fits if its workflow has one tag of every group."""
@@ -226,7 +227,7 @@ class SeenIn(ManyIn):
 def read_data(value: str | Mapping[str, Any] | None, name: str = "data") -> tuple[DataCondition, ...]:
     """Read a filter by `data`, an object or its JSON text; raises Invalid with the path of what is not valid."""
     if isinstance(value, str):
-        value = _decode(value, name)
+        value = _decode(value, dict, name, _NO_OBJECT) if value.strip() else {}
     conditions = tuple(_read_members(value or {}, (), name))
     if sum(len(one.values) for one in conditions) > MAX_FILTER_VALUES:
         raise Invalid.field(name, f"has more than {MAX_FILTER_VALUES} values")
@@ -240,16 +241,14 @@ def check_tags(groups: Sequence[Sequence[str]], name: str = "tags") -> TagGroups
     return tuple(tuple(one) for one in groups if one)
 
 
-def _decode(text: str, name: str) -> Mapping[str, Any]:
-    if not text.strip():
-        return {}
+def _decode(text: str, kind: type[T], path: str, problem: str) -> T:
     try:
         check_nesting(text.encode())
         value = msgspec.json.decode(text)
     except (msgspec.DecodeError, Malformed, ValueError):
-        raise Invalid.field(name, _NO_OBJECT, text) from None
-    if not isinstance(value, dict):
-        raise Invalid.field(name, _NO_OBJECT, text)
+        raise Invalid.field(path, problem, text) from None
+    if not isinstance(value, kind):
+        raise Invalid.field(path, problem, text)
     return value
 
 
@@ -294,7 +293,7 @@ def _read_choice(value: Any, path: tuple[str, ...], name: str, *, is_array: bool
 
 
 def _read_filters(text: str) -> SentFilters:
-    sent = _decode_filters(text)
+    sent: list[Any] = _decode(text, list, "filters", _NO_FILTERS)
     try:
         counted = msgspec.convert(sent, list[CountFilter], dec_hook=parse_checked)
     except msgspec.ValidationError:
@@ -310,17 +309,6 @@ def _read_filters(text: str) -> SentFilters:
 
 # Every bell asks for the same few counts, again and again.
 _read_cached = functools.lru_cache(maxsize=256)(_read_filters)
-
-
-def _decode_filters(text: str) -> list[dict[str, Any]]:
-    try:
-        check_nesting(text.encode())
-        value = msgspec.json.decode(text)
-    except (msgspec.DecodeError, Malformed, ValueError):
-        raise Invalid.field("filters", _NO_FILTERS, text) from None
-    if not isinstance(value, list):
-        raise Invalid.field("filters", _NO_FILTERS, text)
-    return value
 
 
 def _read_tags(tags: Tags, path: str) -> tuple[tuple[str, ...], ...]:

@@ -21,7 +21,7 @@ from clarion.inbox.wire import Reply
 from clarion.jsontext import plain_value
 from clarion.preferences import actions
 from clarion.preferences.topic_rules import update_subscription_preference
-from clarion.preferences.wire import ChangedPreferenceOut, PreferenceChannels, SubscriptionPreferenceOut
+from clarion.preferences.wire import ChangedPreferenceOut, SubscriptionPreferenceOut
 from clarion.subscribers.model import Subscriber
 from clarion.workflows.model import Workflow
 
@@ -83,7 +83,9 @@ async def update_inbox_workflow_preference(
     if not isinstance(body.schedule, UnsetType):
         raise Invalid.field("schedule", "belongs to the global preference; send it to PATCH /v1/inbox/preferences")
     workflow = await actions.get_changeable_workflow(call.db, call.environment_id, reference, path="workflowId")
-    return Reply(data=(await _switch(call, subscriber, [(workflow, body)]))[0])
+    await actions.switch_channels(call.db, subscriber, workflow, body.given(), call.now)
+    (decided,) = await actions.decide_workflows(call.db, subscriber, [workflow])
+    return Reply(data=InboxPreferenceOut.of_workflow(decided))
 
 
 async def _global(call: Call, subscriber: Subscriber) -> Reply[InboxPreferenceOut]:
@@ -120,15 +122,6 @@ async def _switch_workflow(call: Call, subscriber: Subscriber, item: BulkPrefere
     )
     await actions.switch_channels(call.db, subscriber, workflow, item.given(), call.now)
     return workflow
-
-
-async def _switch(
-    call: Call, subscriber: Subscriber, changes: Sequence[tuple[Workflow, PreferenceChannels]]
-) -> list[InboxPreferenceOut]:
-    for workflow, channels in changes:
-        await actions.switch_channels(call.db, subscriber, workflow, channels.given(), call.now)
-    decided = await actions.decide_workflows(call.db, subscriber, [workflow for workflow, _ in changes])
-    return [InboxPreferenceOut.of_workflow(one) for one in decided]
 
 
 def _is_wanted(workflow: Workflow, query: InboxPreferencesQuery) -> bool:

@@ -16,6 +16,7 @@ from clarion.preferences.wire import (
     SubscriptionPreferenceOut,
     SubscriptionPreferencePatch,
     channels_out,
+    overrides_out,
     schedule_out,
 )
 from clarion.subscribers.model import Subscriber
@@ -80,13 +81,12 @@ class InboxPreferenceOut(Wire):
 
     @classmethod
     def of_workflow(cls, decided: WorkflowDecision) -> Self:
-        same = ChangedPreferenceOut.of(decided.workflow, decided.decision)
         return cls(
             level=PreferenceLevel.TEMPLATE,
-            enabled=same.enabled,
-            channels=same.channels,
-            overrides=same.overrides,
-            workflow=same.workflow,
+            enabled=decided.decision.enabled,
+            channels=channels_out(decided.decision),
+            overrides=overrides_out(decided.decision),
+            workflow=WorkflowSummary.of(decided.workflow),
         )
 
 
@@ -107,17 +107,4 @@ class BulkPreferenceOut(Wire):
 
     @classmethod
     def of(cls, changed: ChangedPreferenceOut | SubscriptionPreferenceOut) -> Self:
-        if isinstance(changed, ChangedPreferenceOut):
-            return cls(
-                level=PreferenceLevel.TEMPLATE,
-                enabled=changed.enabled,
-                channels=changed.channels,
-                overrides=changed.overrides,
-                workflow=changed.workflow,
-            )
-        return cls(
-            subscription_id=changed.subscription_id,
-            enabled=changed.enabled,
-            condition=changed.condition,
-            workflow=changed.workflow,
-        )
+        return cls(**{name: getattr(changed, name) for name in changed.__struct_fields__})

@@ -86,19 +86,7 @@ class MailOut(Wire):
 
     @classmethod
     def of(cls, mail: Mail) -> Self:
-        return cls(
-            sender=given(mail.sender),
-            sender_name=given(mail.sender_name),
-            subject=mail.subject,
-            reply_to=mail.reply_to,
-            to_others=mail.to_others,
-            cc=mail.cc,
-            bcc=mail.bcc,
-            headers=mail.headers,
-            attachments=mail.attachments,
-            html=given(mail.html),
-            text=mail.text,
-        )
+        return cls(**{name: given(getattr(mail, name)) for name in mail.__struct_fields__})
 
 
 class MessageDetailOut(MessageOut):

@@ -1,13 +1,13 @@
 """SQL of a search: what is found by words, each part in a bounded number of rows, and what an id names."""
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 
 from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import Query, sql
 from clarion.ids import EnvironmentId, find_id, id_text
 from clarion.jsontext import json_value
 from clarion.search.model import Hit, Match, MatchKind, Parent, SearchText, SearchType, rank
-from clarion.subscribers.search import find_people, list_forms
+from clarion.subscribers.search import IndexedTexts, find_by_beginning, find_people
 from clarion.workflows.model import find_workflow_id
 
 MAX_CONFIGURED = 5_000
@@ -15,6 +15,8 @@ MAX_CONFIGURED = 5_000
 MAX_TOPICS = 2_000
 """Names of topics are searched in the newest ones; keys are searched in all by their beginning."""
 
+TOPICS = IndexedTexts("topics", ("key",), "t.id, t.key, t.name")
+TRIGGERS = IndexedTexts("triggers", ("transaction_key",), "t.id, t.transaction_key, t.workflow_id")
 LIST_WORKFLOWS = sql("""
     SELECT id, key, name, tags FROM workflows
     WHERE environment_id = :environment_id AND deleted_at IS NULL ORDER BY id DESC LIMIT :limit
@@ -101,21 +103,6 @@ FIND_BY_PROVIDER_ID = sql("""
 """)
 
 
-def beginning_query(table: str, column: str, columns: str, forms: int) -> Query:
-    """SQL: read an index from each form of a text on; what begins with it comes next, in every collation."""
-    walks = [
-        f"""
-        SELECT * FROM (
-            SELECT {columns} FROM {table} AS t
-            WHERE t.environment_id = :environment_id AND t.{column} >= :form_{number}
-            ORDER BY t.{column} LIMIT :limit
-        ) AS walk_{number}
-        """
-        for number in range(forms)
-    ]
-    return sql(" UNION ALL ".join(walks))
-
-
 def topic_query(dialect: Dialect) -> Query:
     """SQL: the newest topics whose name has a word, in any case as far as ASCII goes."""
     collation = "" if dialect is Dialect.SQLITE else ' COLLATE "C"'
@@ -150,7 +137,7 @@ async def find_workflows(db: Connection, environment_id: EnvironmentId, wanted: 
 async def find_topics(db: Connection, environment_id: EnvironmentId, wanted: SearchText, *, limit: int) -> list[Hit]:
     """Find topics by the beginning of their key, and the newest ones by name."""
     rows = [
-        *await _walk(db, environment_id, ("topics", "key", "t.id, t.key, t.name"), wanted, limit),
+        *await find_by_beginning(db, environment_id, wanted.text, TOPICS, limit=limit),
         *await db.fetch(
             topic_query(db.dialect),
             environment_id=environment_id,
@@ -195,8 +182,7 @@ async def find_transactions(
     db: Connection, environment_id: EnvironmentId, wanted: SearchText, *, limit: int
 ) -> list[Hit]:
     """Find triggers by the beginning of their transactionId."""
-    columns = "t.id, t.transaction_key, t.workflow_id"
-    rows = await _walk(db, environment_id, ("triggers", "transaction_key", columns), wanted, limit)
+    rows = await find_by_beginning(db, environment_id, wanted.text, TRIGGERS, limit=limit)
     rows = [row for row in rows if row["transaction_key"].lower().startswith(wanted.folded)]
     ids = list({row["workflow_id"] for row in rows})
     named = await db.fetch(LIST_WORKFLOW_NAMES, environment_id=environment_id, ids=ids) if ids else ()
@@ -256,16 +242,6 @@ def id_query(types: tuple[SearchType, ...]) -> Query:
             FROM {tables} WHERE t.environment_id = :environment_id AND t.id = :id
         """)
     return sql(" UNION ALL ".join(selects))
-
-
-async def _walk(
-    db: Connection, environment_id: EnvironmentId, place: tuple[str, str, str], wanted: SearchText, limit: int
-) -> Sequence[Row]:
-    table, column, columns = place
-    forms = list_forms(wanted.text)
-    bound = {f"form_{number}": form for number, form in enumerate(forms)}
-    query = beginning_query(table, column, columns, len(forms))
-    return await db.fetch(query, environment_id=environment_id, limit=limit, **bound)
 
 
 def _person(row: Row, wanted: SearchText) -> Hit | None:

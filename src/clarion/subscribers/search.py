@@ -7,7 +7,7 @@ trigrams. A common text, which has too many matches, is looked for among the new
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from clarion.db.listing import Listing, add_lengths
 from clarion.db.port import Connection, Dialect, Row
@@ -31,6 +31,17 @@ _TEXT_COLUMNS = {"email": "email", "phone": "phone", "name": "full_name"}
 _TEXTS = ("key", "email", "phone", "full_name")
 
 _COLUMNS = "t.id, t.key, t.email, t.phone, t.full_name"
+
+
+class IndexedTexts(NamedTuple):
+    """Columns of a table that have an index each, and what is read of a row."""
+
+    table: str
+    texts: tuple[str, ...]
+    columns: str
+
+
+PEOPLE = IndexedTexts("subscribers", ("key", "email"), _COLUMNS)
 
 _SAMPLED = "SELECT t.key, t.email, t.phone, t.full_name FROM subscribers AS t WHERE t.environment_id = :environment_id"
 # With a parameter as the limit, PostgreSQL would expect a tenth of the rows and plan the statement anew each time.
@@ -197,7 +208,7 @@ def _folded(name: str, text: str) -> str:
 async def find_people(db: Connection, environment_id: EnvironmentId, text: str, *, limit: int) -> list[Row]:
     """Find people who may contain all words of the text; the caller compares them, because some do not."""
     words = text.lower().split()
-    people = {row["id"]: row for row in await _find_by_beginning(db, environment_id, text, limit)}
+    people = {row["id"]: row for row in await find_by_beginning(db, environment_id, text, PEOPLE, limit=limit)}
     word = max(words, key=len)[:_MAX_WORD]
     sample = await list_sample(db, environment_id)
     is_common = sum(_contains(row, word) for row in sample) >= COMMON
@@ -211,31 +222,29 @@ async def find_people(db: Connection, environment_id: EnvironmentId, text: str, 
     return list(people.values())
 
 
-async def _find_by_beginning(db: Connection, environment_id: EnvironmentId, text: str, limit: int) -> Sequence[Row]:
-    forms = list_forms(text)
+async def find_by_beginning(
+    db: Connection, environment_id: EnvironmentId, text: str, place: IndexedTexts, *, limit: int
+) -> Sequence[Row]:
+    """Find rows where an indexed text begins with the text, as it is or in the other cases that people write it in."""
+    forms = list(dict.fromkeys([text, text.lower(), text.capitalize(), text.upper()]))
     bound = {f"form_{number}": form for number, form in enumerate(forms)}
-    return await db.fetch(beginning_query(len(forms)), environment_id=environment_id, limit=limit, **bound)
+    return await db.fetch(beginning_query(place, len(forms)), environment_id=environment_id, limit=limit, **bound)
 
 
-def beginning_query(forms: int) -> Query:
-    """Read the index from each form of the text on: what begins with it comes next, in every collation."""
+def beginning_query(place: IndexedTexts, forms: int) -> Query:
+    """SQL: read an index from each form of a text on; what begins with it comes next, in every collation."""
     walks = [
         f"""
         SELECT * FROM (
-            SELECT {_COLUMNS} FROM subscribers AS t
-            WHERE t.environment_id = :environment_id AND t.{column} >= :form_{number}
-            ORDER BY t.{column} LIMIT :limit
-        ) AS walk_{column}_{number}
+            SELECT {place.columns} FROM {place.table} AS t
+            WHERE t.environment_id = :environment_id AND t.{text} >= :form_{number}
+            ORDER BY t.{text} LIMIT :limit
+        ) AS walk_{text}_{number}
         """
-        for column in ("key", "email")
+        for text in place.texts
         for number in range(forms)
     ]
     return sql(" UNION ALL ".join(walks))
-
-
-def list_forms(text: str) -> list[str]:
-    """Return the text as it is, and in the other cases that people write it in."""
-    return list(dict.fromkeys([text, text.lower(), text.capitalize(), text.upper()]))
 
 
 async def _find_by_grams(

@@ -110,7 +110,7 @@ async def upsert_subscriber(
     The unique index decides between concurrent creations of one key: one inserts, the others update its row.
     """
     for _ in range(3):
-        if await _insert_subscriber(db, environment_id, key, fields, now):
+        if await insert_subscriber(db, environment_id, key, fields, now):
             return await get_subscriber(db, environment_id, key), True
         subscriber = await find_subscriber(db, environment_id, key, for_update=True)
         if subscriber is not None:
@@ -125,16 +125,23 @@ async def insert_subscriber(
     fields: Mapping[str, Any],
     now: Millis,
     *,
-    is_unproven: bool,
+    is_unproven: bool = False,
 ) -> bool:
     """Create the subscriber; returns False if the key is taken.
 
     `is_unproven` says that nothing proves that the application knows them.
     """
-    is_new = await _insert_subscriber(db, environment_id, key, fields, now)
-    if is_new and is_unproven:
+    row = await db.fetch_one(
+        INSERT_SUBSCRIBER,
+        environment_id=environment_id,
+        id=new_id(now),
+        key=key,
+        now=now,
+        **_stored({name: fields.get(name) for name in CONTACT_FIELDS}),
+    )
+    if row is not None and is_unproven:
         await db.execute(MARK_UNPROVEN, environment_id=environment_id, key=key)
-    return is_new
+    return row is not None
 
 
 async def count_unproven(db: Connection, environment_id: EnvironmentId, *, limit: int) -> int:
@@ -178,20 +185,6 @@ def _read_subscriber(values: Sequence[Any]) -> Subscriber:
     data, schedule, is_online = values[10:13]
     read = (json_value(data), json_value(schedule), None if is_online is None else bool(is_online))
     return Subscriber(*(*values[:10], *read, *values[13:17]))
-
-
-async def _insert_subscriber(
-    db: Connection, environment_id: EnvironmentId, key: SubscriberKey, fields: Mapping[str, Any], now: Millis
-) -> bool:
-    row = await db.fetch_one(
-        INSERT_SUBSCRIBER,
-        environment_id=environment_id,
-        id=new_id(now),
-        key=key,
-        now=now,
-        **_stored({name: fields.get(name) for name in CONTACT_FIELDS}),
-    )
-    return row is not None
 
 
 def _stored(fields: Mapping[str, Any]) -> dict[str, Any]:

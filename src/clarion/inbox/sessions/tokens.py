@@ -28,7 +28,8 @@ SCHEME = "Bearer"
 _ALGORITHM = "HS256"
 _MAX_CACHED = 10_000
 _NO_KEY = ApiKeyId(bytes(16))
-_REFUSED = "The session token is not valid or has expired; begin a new session with POST /v1/inbox/session"
+SESSION_OVER = "This session is over; begin a new one with POST /v1/inbox/session"
+SESSION_REFUSED = "The session token is not valid or has expired; begin a new session with POST /v1/inbox/session"
 
 _FIND = f"""
     SELECT {COLUMNS}, (SELECT e.session_epoch FROM environments AS e WHERE e.id = t.environment_id) AS session_epoch
@@ -93,7 +94,7 @@ class SessionTokens:
             caller = self._verify(token)
             self._read.put(token, caller)
         if caller.expires_at is None or caller.expires_at <= self._clock.now():
-            raise Unauthenticated(_REFUSED, scheme=SCHEME)
+            raise Unauthenticated(SESSION_REFUSED, scheme=SCHEME)
         return caller
 
     def _verify(self, token: str) -> Caller:
@@ -105,10 +106,10 @@ class SessionTokens:
             )
             claims = msgspec.convert(decoded, _Claims)
         except (jwt.InvalidTokenError, msgspec.ValidationError, KeyError, TypeError):
-            raise Unauthenticated(_REFUSED, scheme=SCHEME) from None
+            raise Unauthenticated(SESSION_REFUSED, scheme=SCHEME) from None
         subscriber_id, environment_id, organization_id = find_id(claims.sub), find_id(claims.env), find_id(claims.org)
         if subscriber_id is None or environment_id is None or organization_id is None:
-            raise Unauthenticated(_REFUSED, scheme=SCHEME)
+            raise Unauthenticated(SESSION_REFUSED, scheme=SCHEME)
         return Caller(
             EnvironmentId(environment_id),
             OrganizationId(organization_id),
@@ -157,4 +158,4 @@ def require_session(session: SubscriberSession, answer: R | None) -> R:
 
 
 def _session_over() -> Unauthenticated:
-    return Unauthenticated("This session is over; begin a new one with POST /v1/inbox/session", scheme=SCHEME)
+    return Unauthenticated(SESSION_OVER, scheme=SCHEME)

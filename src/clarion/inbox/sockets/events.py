@@ -136,23 +136,15 @@ def message_event(message: PushedMessage) -> SocketEvent:
     return SocketEvent("notification_received", msgspec.json.encode({"message": message}))
 
 
-def unread_event(counts: InboxCounts) -> SocketEvent:
-    return _make_unread_event(counts.total_unread, tuple(counts.unread.items()), counts.has_more_unread)
-
-
-def unseen_event(counts: InboxCounts) -> SocketEvent:
-    return _make_unseen_event(counts.unseen, counts.has_more_unseen)
-
-
 def changed_count_events(counts: InboxCounts, before: InboxCounts | None) -> list[SocketEvent]:
     """The events for counts that differ from those that were sent before."""
     if counts is before:
         return []
     events = []
     if before is None or _unread_part(before) != _unread_part(counts):
-        events.append(unread_event(counts))
+        events.append(_unread_event(counts.total_unread, tuple(counts.unread.items()), counts.has_more_unread))
     if before is None or (before.unseen, before.has_more_unseen) != (counts.unseen, counts.has_more_unseen):
-        events.append(unseen_event(counts))
+        events.append(_unseen_event(counts.unseen, counts.has_more_unseen))
     return events
 
 
@@ -179,7 +171,7 @@ def _unread_part(counts: InboxCounts) -> tuple[dict[Severity, int], bool]:
 
 # Cached, because most people have one of a few counts.
 @lru_cache(maxsize=1024)
-def _make_unread_event(total: int, unread: tuple[tuple[Severity, int], ...], has_more: bool) -> SocketEvent:  # noqa: FBT001
+def _unread_event(total: int, unread: tuple[tuple[Severity, int], ...], has_more: bool) -> SocketEvent:  # noqa: FBT001
     severity = dict.fromkeys(Severity, 0) | dict(unread)
     data: dict[str, Any] = {
         "counts": {"total": total, "severity": severity},
@@ -190,5 +182,5 @@ def _make_unread_event(total: int, unread: tuple[tuple[Severity, int], ...], has
 
 
 @lru_cache(maxsize=1024)
-def _make_unseen_event(unseen: int, has_more: bool) -> SocketEvent:  # noqa: FBT001
+def _unseen_event(unseen: int, has_more: bool) -> SocketEvent:  # noqa: FBT001
     return SocketEvent("unseen_count_changed", msgspec.json.encode({"unseenCount": unseen, "hasMore": has_more}))

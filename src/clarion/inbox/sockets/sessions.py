@@ -9,9 +9,9 @@ from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, SubscriberId
+from clarion.inbox.sessions.tokens import SESSION_OVER
 from clarion.inbox.sockets.hub import choose_read
 from clarion.inbox.sockets.sockets import TRY_LATER, Phase, Socket, SocketIdentity
-from clarion.inbox.sockets.table import SESSION_OVER
 
 LIST_EPOCHS = sql("""
     SELECT t.id, e.session_epoch FROM subscribers AS t JOIN environments AS e ON e.id = t.environment_id

@@ -10,6 +10,7 @@ from clarion.background import BackgroundService, ServiceName
 from clarion.clock import Clock
 from clarion.http.server.addresses import AddressCounts
 from clarion.http.server.upgrades import UpgradeRefusal
+from clarion.inbox.sessions.tokens import SESSION_REFUSED
 from clarion.inbox.sockets.presence import PersonKey
 from clarion.inbox.sockets.sockets import GOING_AWAY, PING_SECONDS, Phase, Socket, SocketIdentity
 
@@ -25,8 +26,6 @@ _GOODBYE_SECONDS = 1.0
 _FULL = "The service has too many open sockets; try again"
 _STOPPING = "The service restarts; try again"
 _TOO_MANY = f"This person has {MAX_SOCKETS_PER_PERSON} open sockets already; close one of their pages"
-_REFUSED = "The session token is not valid or has expired; begin a new session with POST /v1/inbox/session"
-SESSION_OVER = "This session is over; begin a new one with POST /v1/inbox/session"
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +94,7 @@ class SocketTable:
         self._addresses.add(socket.address)
         if socket.identity is None:
             self._strangers[socket] = None
-            socket.refuse(_REFUSED)
+            socket.refuse(SESSION_REFUSED)
         else:
             self._people[_person(socket.identity)] += 1
             self._check(socket, socket.identity)
@@ -159,7 +158,7 @@ class SocketTable:
             if socket.phase is not Phase.OPEN or socket.identity is None or _turn_of(socket.identity) != turn:
                 continue
             if socket.identity.expires_at <= now:
-                socket.refuse(_REFUSED)
+                socket.refuse(SESSION_REFUSED)
             else:
                 self._check(socket, socket.identity)
 

@@ -36,7 +36,6 @@ _CONTINUED_TOGETHER = 100
 _AUTHOR = msgspec.json.Decoder(Author)
 
 _OF_PERSON = "environment_id = :environment_id AND subscriber_id = :subscriber_id"
-_RUNS = f"SELECT id FROM notifications WHERE {_OF_PERSON}"
 _WINDOWS = f"SELECT id FROM digest_windows WHERE {_OF_PERSON}"
 
 # Tables that grow with what happens to a person: there may be any number of rows.

@@ -33,18 +33,6 @@ class ExportPosition(Struct, frozen=True, array_like=True):
     keys: tuple[Any, ...] = ()
 
 
-class Item(Struct, frozen=True):
-    """A row of a table; `data` has its columns under the names of the API, without those that have no value."""
-
-    kind: ItemKind
-    data: dict[str, Any]
-
-
-class ExportPage(Struct, frozen=True):
-    items: list[Item]
-    next: ExportPosition | None
-
-
 class ExportQuery(Wire):
     after: str | None = None
     """The `next` of the page before."""
@@ -59,9 +47,10 @@ class ExportItemOut(Wire):
     data: dict[str, Any]
     """What is stored, without members that have no value."""
 
-    @classmethod
-    def of(cls, item: Item) -> Self:
-        return cls(kind=item.kind, data=item.data)
+
+class ExportPage(Struct, frozen=True):
+    items: list[ExportItemOut]
+    next: ExportPosition | None
 
 
 class ExportOut(Wire):
@@ -73,12 +62,12 @@ class ExportOut(Wire):
     @classmethod
     def of(cls, page: ExportPage) -> Self:
         following = None if page.next is None else encode_position(page.next)
-        return cls(data=[ExportItemOut.of(one) for one in page.items], next=following)
+        return cls(data=page.items, next=following)
 
 
 async def read_page(db: Connection, person: Subscriber, position: ExportPosition, *, limit: int) -> ExportPage:
     """Read up to `limit` items, and fewer if they are large."""
-    items: list[Item] = []
+    items: list[ExportItemOut] = []
     room = MAX_PAGE_BYTES
     while position.table < len(EXPORTED) and len(items) < limit:
         table = EXPORTED[position.table]
@@ -92,7 +81,7 @@ async def read_page(db: Connection, person: Subscriber, position: ExportPosition
                 break
             fitting = 1  # a page has at least one item
         rows = await db.fetch(_choose(table.first_rows, table.next_rows, position), **bound, limit=fitting or 1)
-        items += [Item(table.kind, _render(table, row)) for row in rows]
+        items += [ExportItemOut(kind=table.kind, data=_render(table, row)) for row in rows]
         room -= sum(weights[:fitting])
         if fitting < len(weights) or len(weights) == wanted:
             position = ExportPosition(position.table, _keys_of(table, rows[-1]))
