@@ -38,7 +38,6 @@ UNSCOPED = {
     "clarion.http.idempotency.UPDATE_BODY",
     "clarion.integrations.store.LIST_ENVELOPES",
     "clarion.webhooks.store.LIST_ENVELOPES",
-    "clarion.subscribers.search.COUNT_MATCHES",
     "clarion.jobs.lane_locks._LOCK",
     "clarion.jobs.lane_locks._TRY_LOCK",
     "clarion.db.queue_plans._APPLY",

@@ -141,7 +141,7 @@ def count_text(conditions: Conditions, of_person: str) -> str:
 
 
 def _unsearched(condition: str) -> str:
-    """A condition that no index is searched for, but is checked on what an index finds by the others.
+    """A condition that is checked on the rows that an index returns, and never searched for in an index.
 
     PostgreSQL 18 searches for a value of a last column once for each value of those before it, which are all different.
     """

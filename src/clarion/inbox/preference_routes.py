@@ -15,7 +15,7 @@ from clarion.inbox.preference_wire import (
     InboxPreferencePatch,
     InboxPreferencesQuery,
 )
-from clarion.inbox.sessions.allowance import check_schedule, limited_subscriptions
+from clarion.inbox.sessions.quota import check_schedule, limited_subscriptions
 from clarion.inbox.sessions.tokens import get_session_subscriber
 from clarion.inbox.wire import Reply
 from clarion.jsontext import plain_value

@@ -22,7 +22,7 @@ IDLE_SECONDS = 5.0
 
 _WOKEN_TOGETHER = 100
 _SETTLE_SECONDS = 1.0
-"""Signals announce any work, and under load they never end: they cause one look in this time."""
+"""Signals announce any work and never stop under load, so there is at most one look in this time."""
 _LOCKED_SECONDS = 0.1
 
 FIND_NEXT_WAKE = sql("""
@@ -81,7 +81,7 @@ class Waker:
         if self.next_at is None:
             return IDLE_SECONDS
         until_next = (self.next_at - self._clock.now()) / SECOND
-        # What is due but was not brought back is locked for a moment.
+        # Messages that are due but were skipped are locked for a moment.
         return min(IDLE_SECONDS, until_next if until_next > 0 else _LOCKED_SECONDS)
 
 

@@ -7,7 +7,7 @@ from clarion.http.operation import Call, JsonResponse, operation
 from clarion.http.wire import TopicKeyText, changes_of
 from clarion.ids import TopicKey
 from clarion.inbox import topic_subscriptions as actions
-from clarion.inbox.sessions.allowance import limited_subscriptions
+from clarion.inbox.sessions.quota import limited_subscriptions
 from clarion.inbox.sessions.tokens import get_session_subscriber
 from clarion.inbox.topic_subscriptions import (
     OwnSubscriptionIn,

@@ -14,8 +14,8 @@ from clarion.errors import Malformed, NotFound
 from clarion.http.caller import SubscriberSession
 from clarion.ids import EnvironmentId, SubscriberKey
 from clarion.inbox.counts import InboxCounts, count_inbox
-from clarion.inbox.sessions.allowance import check_fields, check_new_person, check_schedule
 from clarion.inbox.sessions.hashes import is_hash_of, list_context_forms, list_context_texts, list_subscriber_forms
+from clarion.inbox.sessions.quota import check_fields, check_new_person, check_schedule
 from clarion.integrations.cache import IntegrationCache
 from clarion.subscribers.model import Subscriber, changed_fields
 from clarion.subscribers.store import (
@@ -63,6 +63,8 @@ class _Person(Struct, frozen=True):
 
 
 class _Visitor(Struct, frozen=True, kw_only=True):
+    """Who wants to begin a session, as far as the store knows them."""
+
     environment: Environment
     epoch: int
     is_proven: bool
@@ -163,7 +165,7 @@ async def _write_subscriber(
     db: Connection, *, visitor: _Visitor, request: SessionRequest, now: Millis, max_unproven: int
 ) -> _Person:
     environment_id, key = visitor.environment.id, request.subscriber_key
-    # Not the one that was found: the person may have been changed or deleted since.
+    # Read again: the person may have been changed or deleted since.
     subscriber = await find_subscriber(db, environment_id, key, for_update=True)
     if subscriber is None:
         if not visitor.is_proven:

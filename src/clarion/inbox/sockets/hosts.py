@@ -16,7 +16,7 @@ from clarion.inbox.sockets.presence import remove_host
 
 BEAT_SECONDS = 5.0
 LIFETIME = Millis(15 * SECOND)
-"""A process that wrote no heartbeat for this long is taken to be dead."""
+"""A process that wrote no heartbeat for this long counts as dead."""
 
 BEAT = sql(f"UPDATE socket_hosts SET environment_ids = :environment_ids, seen_at = {POSTGRES_NOW} WHERE id = :id")
 ENTER = sql(f"INSERT INTO socket_hosts (id, environment_ids, seen_at) VALUES (:id, :environment_ids, {POSTGRES_NOW})")
@@ -59,7 +59,7 @@ class Hosts:
         """Heartbeats: write the own one, read those of others, and clean up after processes that are gone.
 
         `list_watched` returns None in a process without sockets. `on_new` gets environments that others can know of
-        from now on; `on_removed` is called when others took this process to be dead.
+        from now on; `on_removed` is called when others have removed this process as dead.
         """
 
         async def beat() -> None:

@@ -23,10 +23,10 @@ from clarion.inbox.sockets.sockets import Socket, SocketIdentity
 
 _GATHER_SECONDS = 0.003
 _QUIET_SECONDS = 0.04
-"""A person who was just pushed something waits this long: changes that follow each other cost one query."""
+"""The shortest time between two pushes to a person: changes that follow each other cost one query."""
 _HELD_SECONDS = 0.01
 _PRESENCE_SECONDS = 1.0
-"""The longest time in which somebody gets nothing because their presence is not written yet."""
+"""How long a new person waits for their first push while their presence is not written."""
 _RETRY_SECONDS = 1.0
 _MAX_PEOPLE = 200
 _MAX_MESSAGES = 100

@@ -83,7 +83,7 @@ class Presence:
         self._has_changes.set()
 
     def write_again(self, people: Collection[PersonKey]) -> None:
-        """Write the rows of people again, because they were removed by processes that took this one to be dead."""
+        """Write the rows of people again, because other processes removed this one as dead."""
         self._written.clear()
         for one in people:
             self.note(*one)

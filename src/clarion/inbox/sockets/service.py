@@ -69,7 +69,7 @@ class Realtime:
         ]
 
     def list_socket_services(self, max_sockets: int) -> list[BackgroundService]:
-        """At most so many sockets, and what is pushed to them; at the end they are closed."""
+        """The services of up to `max_sockets` sockets, which are closed at the end."""
         self._serves_sockets = True
         self.table.max_sockets = max_sockets
         return [

@@ -62,22 +62,22 @@ class SocketTable:
         return len(self._open)
 
     def find_refusal(self, address: str, identity: SocketIdentity | None) -> UpgradeRefusal | None:
-        """Why there is no place for one more socket; ends another socket if there has to be one."""
+        """Why there is no room for one more socket; another socket may be ended to make room."""
         if self.is_stopping:
             return UpgradeRefusal(503, _STOPPING)
         if identity is not None and self._people[_person(identity)] >= MAX_SOCKETS_PER_PERSON:
             return UpgradeRefusal(429, _TOO_MANY)
         if len(self._open) < self.max_sockets:
             return None
-        given_up = self._find_given_up(address, identity)
-        if given_up is None:
+        evicted = self._choose_evicted(address, identity)
+        if evicted is None:
             return UpgradeRefusal(503, _FULL)
-        self.closed(given_up)
-        given_up.abort()
+        self.closed(evicted)
+        evicted.abort()
         return None
 
-    def _find_given_up(self, address: str, identity: SocketIdentity | None) -> Socket | None:
-        """A socket to end for one with a session: one without, or one of an address that has many."""
+    def _choose_evicted(self, address: str, identity: SocketIdentity | None) -> Socket | None:
+        """Choose the socket to end for one with a session: one without, or one of an address that has many."""
         if identity is None:
             return None
         if self._strangers:

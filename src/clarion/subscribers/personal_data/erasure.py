@@ -216,7 +216,7 @@ async def _erase_runs(db: Connection, person: Subscriber) -> bool:
 
 
 async def count_history(db: Connection, environment_id: EnvironmentId, subscriber_id: SubscriberId, limit: int) -> int:
-    """Return how many rows the table of the person's history has that has the most, counted up to `limit`."""
+    """Return the number of rows in the largest table of the person's history, counted up to `limit`."""
     row = await db.fetch_one(COUNT_HISTORY, environment_id=environment_id, subscriber_id=subscriber_id, limit=limit)
     return max(int(count) for count in dict(row or {}).values())
 

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from clarion.inbox.sessions.allowance import PROVEN, UNPROVEN
+from clarion.inbox.sessions.quota import PROVEN, UNPROVEN
 from clarion.settings.model import Settings
 from tests.inbox.conftest import MakePerson, Person
 from tests.inbox.test_sessions import Page, page, set_hmac, sign

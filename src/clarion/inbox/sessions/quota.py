@@ -21,8 +21,8 @@ from clarion.topics.subscriptions import measure_subscriptions
 _KIB = 1024
 
 
-class StorageAllowance(Struct, frozen=True, kw_only=True):
-    """What one person may store; bytes are those of JSON."""
+class StorageQuota(Struct, frozen=True, kw_only=True):
+    """How much one person may store; bytes are those of JSON."""
 
     field_bytes: int
     """Of name, address, data and so on."""
@@ -33,28 +33,28 @@ class StorageAllowance(Struct, frozen=True, kw_only=True):
     """Of the names, identifiers and rules of these."""
 
 
-PROVEN: Final = StorageAllowance(
+PROVEN: Final = StorageQuota(
     field_bytes=64 * _KIB, schedule_bytes=8 * _KIB, subscriptions=1_000, subscription_bytes=256 * _KIB
 )
-UNPROVEN: Final = StorageAllowance(
+UNPROVEN: Final = StorageQuota(
     field_bytes=2 * _KIB, schedule_bytes=2 * _KIB, subscriptions=100, subscription_bytes=8 * _KIB
 )
 
 _WITH_PROOF = "the inbox stores more of those who prove who they are (`subscriberHash`)"
 
 
-def allowance_of(*, is_proven: bool) -> StorageAllowance:
+def quota_of(*, is_proven: bool) -> StorageQuota:
     return PROVEN if is_proven else UNPROVEN
 
 
 def check_fields(fields: Mapping[str, Any], *, is_proven: bool) -> None:
     """Raise Invalid if the fields of a subscriber are too large to be stored."""
-    _check_bytes("subscriber", dict(fields), allowance_of(is_proven=is_proven).field_bytes)
+    _check_bytes("subscriber", dict(fields), quota_of(is_proven=is_proven).field_bytes)
 
 
 def check_schedule(schedule: dict[str, Any], path: str, *, is_proven: bool) -> None:
     """Raise Invalid if a schedule is too large to be stored."""
-    _check_bytes(path, schedule, allowance_of(is_proven=is_proven).schedule_bytes)
+    _check_bytes(path, schedule, quota_of(is_proven=is_proven).schedule_bytes)
 
 
 async def check_new_person(db: Connection, environment_id: EnvironmentId, *, limit: int) -> None:
@@ -71,19 +71,19 @@ async def check_new_person(db: Connection, environment_id: EnvironmentId, *, lim
 async def limited_subscriptions(call: Call, path: str) -> AsyncIterator[None]:
     """Raise Invalid for `path` if what happens inside makes the person's subscriptions too many or too large.
 
-    The caller locks the person's row inside. Who has more than is allowed already may change them to less.
+    The caller locks the person's row inside. A person who is above the quota already may only reduce it.
     """
     scope = (call.environment_id, call.session.subscriber_id)
     before = await measure_subscriptions(call.db, *scope)
     yield
-    after, allowed = await measure_subscriptions(call.db, *scope), allowance_of(is_proven=call.session.is_proven)
-    if after.count > max(allowed.subscriptions, before.count):
-        raise Invalid.field(path, f"would be more than {allowed.subscriptions} subscriptions to topics; delete one")
-    if after.size > max(allowed.subscription_bytes, before.size):
+    after, quota = await measure_subscriptions(call.db, *scope), quota_of(is_proven=call.session.is_proven)
+    if after.count > max(quota.subscriptions, before.count):
+        raise Invalid.field(path, f"would be more than {quota.subscriptions} subscriptions to topics; delete one")
+    if after.size > max(quota.subscription_bytes, before.size):
         raise Invalid.field(
             path,
             "would make the names and rules of all subscriptions to topics together larger than "
-            f"{allowed.subscription_bytes} bytes; {_WITH_PROOF}",
+            f"{quota.subscription_bytes} bytes; {_WITH_PROOF}",
         )
 
 
