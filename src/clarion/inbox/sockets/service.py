@@ -18,9 +18,8 @@ from clarion.inbox.sockets.bridges import Bridge, NatsBridge, PostgresBridge
 from clarion.inbox.sockets.hosts import Hosts
 from clarion.inbox.sockets.hub import Hub
 from clarion.inbox.sockets.presence import Presence
-from clarion.inbox.sockets.sessions import SessionChecks
-from clarion.inbox.sockets.table import SocketTable
-from clarion.inbox.sockets.upgrading import SocketUpgrader
+from clarion.inbox.sockets.protocols import SocketUpgrader
+from clarion.inbox.sockets.table import SessionChecks, SocketTable
 from clarion.settings.model import Settings
 
 _SETTLE_SECONDS = 1.0

@@ -1,33 +1,45 @@
-"""All sockets of a process: their number, their deadlines, and their end at shutdown."""
+"""All sockets of a process: their number, their deadlines, whether their sessions hold, and their end at shutdown."""
 
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from clarion.background import BackgroundService, ServiceName
 from clarion.clock import Clock
+from clarion.db.port import Connection, Database
+from clarion.db.query import sql
+from clarion.errors import StoreUnavailable
 from clarion.http.server.addresses import AddressCounts
 from clarion.http.server.upgrades import UpgradeRefusal
-from clarion.inbox.sessions.tokens import SESSION_REFUSED
+from clarion.ids import EnvironmentId, SubscriberId
+from clarion.inbox.sessions.tokens import SESSION_OVER, SESSION_REFUSED
+from clarion.inbox.sockets.hub import choose_read
 from clarion.inbox.sockets.presence import PersonKey
-from clarion.inbox.sockets.sockets import GOING_AWAY, PING_SECONDS, Phase, Socket, SocketIdentity
+from clarion.inbox.sockets.sockets import GOING_AWAY, PING_SECONDS, TRY_LATER, Phase, Socket, SocketIdentity
 
 SESSION_CHECK_SECONDS = 10
 """A session that ends loses its sockets within this time, plus the time of the query."""
 MAX_SOCKETS_PER_PERSON = 50
 """A person has one for each open page."""
 _SWEEP_SECONDS = 1
+_GATHER_SECONDS = 0.002
 _FIRST_PING_SECONDS = 5
 _SHUTDOWN_SLICES = 20
 _SHUTDOWN_SECONDS = 1.0
 _GOODBYE_SECONDS = 1.0
+_CHECKED_TOGETHER = 500
 _FULL = "The service has too many open sockets; try again"
 _STOPPING = "The service restarts; try again"
 _TOO_MANY = f"This person has {MAX_SOCKETS_PER_PERSON} open sockets already; close one of their pages"
 
 log = logging.getLogger(__name__)
+
+LIST_EPOCHS = sql("""
+    SELECT t.id, e.session_epoch FROM subscribers AS t JOIN environments AS e ON e.id = t.environment_id
+    WHERE t.environment_id = :environment_id AND t.id {any:subscriber_ids}
+""")
 
 
 class Members(Protocol):
@@ -179,6 +191,52 @@ class SocketTable:
             socket.abort()
 
 
+class SessionChecks:
+    """Sockets whose session is to be checked; those of one environment share a statement."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._waiting: dict[EnvironmentId, dict[Socket, SocketIdentity]] = {}
+        self._is_needed = asyncio.Event()
+
+    def check(self, socket: Socket, identity: SocketIdentity) -> None:
+        self._waiting.setdefault(identity.environment_id, {})[socket] = identity
+        self._is_needed.set()
+
+    def make_service(self) -> BackgroundService:
+        return BackgroundService(
+            name=ServiceName.SESSION_CHECKS, run_once=self._check_waiting, wake_up=self._is_needed, ends_last=True
+        )
+
+    async def _check_waiting(self) -> None:
+        await asyncio.sleep(_GATHER_SECONDS)
+        while self._waiting:
+            # One environment at a time: if a check fails, those of the others still wait.
+            environment_id = next(iter(self._waiting))
+            sockets = list(self._waiting.pop(environment_id).items())
+            for start in range(0, len(sockets), _CHECKED_TOGETHER):
+                await self._check(environment_id, sockets[start : start + _CHECKED_TOGETHER])
+
+    async def _check(self, environment_id: EnvironmentId, sockets: Sequence[tuple[Socket, SocketIdentity]]) -> None:
+        people = list({identity.subscriber_id for _, identity in sockets})
+
+        async def list_epochs(db: Connection) -> dict[SubscriberId, int]:
+            rows = await db.fetch(LIST_EPOCHS, environment_id=environment_id, subscriber_ids=people)
+            return {SubscriberId(row["id"]): row["session_epoch"] for row in rows}
+
+        try:
+            epochs = await choose_read(self._database, len(people))(list_epochs)
+        except StoreUnavailable as error:
+            log.warning("Sessions not checked", extra={"error": str(error), "count": len(sockets)})
+            _send_away(sockets)
+            return
+        except Exception:
+            _send_away(sockets)
+            raise
+        for socket, identity in sockets:
+            _judge(socket, holds=epochs.get(identity.subscriber_id) == identity.epoch)
+
+
 def _person(identity: SocketIdentity) -> PersonKey:
     return identity.environment_id, identity.subscriber_id
 
@@ -186,3 +244,16 @@ def _person(identity: SocketIdentity) -> PersonKey:
 def _turn_of(identity: SocketIdentity) -> int:
     """In which of the seconds between two checks the session is checked; the last byte of an id is random."""
     return identity.subscriber_id[-1] % SESSION_CHECK_SECONDS
+
+
+def _send_away(sockets: Sequence[tuple[Socket, SocketIdentity]]) -> None:
+    for socket, _ in sockets:
+        if socket.phase is Phase.OPENING:
+            socket.close(TRY_LATER, "Try again later")
+
+
+def _judge(socket: Socket, *, holds: bool) -> None:
+    if not holds:
+        socket.refuse(SESSION_OVER)
+    elif socket.phase is Phase.OPENING:
+        socket.confirm()
