@@ -1,7 +1,6 @@
 """Filters of an inbox as SQL: which rows of `messages AS t` fit, and in which order an index has them."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -47,10 +46,6 @@ class Conditions(Struct, frozen=True, kw_only=True):
 
 def describe_filter(wanted: InboxFilter, *, prefix: str = "", is_ordered: bool = False) -> Conditions:
     """Return a filter as SQL, whose parameters `load_parameters` returns; with `is_ordered` parts are in list order."""
-    return (_describe_cached if wanted.is_light else _describe)(wanted, prefix, is_ordered)
-
-
-def _describe(wanted: InboxFilter, prefix: str, is_ordered: bool) -> Conditions:  # noqa: FBT001 - a key of the cache
     terms, parts = _split(wanted, is_ordered=is_ordered)
     if wanted.tags:
         terms.append(f"t.workflow_id {{any:{prefix}workflow_ids}}")
@@ -65,10 +60,6 @@ def _describe(wanted: InboxFilter, prefix: str, is_ordered: bool) -> Conditions:
     if wanted.created_lte is not None:
         terms.append(f"t.created_at <= :{prefix}lte AND t.position <= :{prefix}last")
     return Conditions(where=" AND ".join(terms), parts=parts, is_unread=terms[0] == IS_UNREAD)
-
-
-# Light filters are few, and every inbox asks with the same ones.
-_describe_cached = lru_cache(maxsize=1024)(_describe)
 
 
 async def load_parameters(

@@ -173,10 +173,14 @@ async def test_on_sqlite_a_start_removes_what_a_crash_left(ada: Person, database
 async def run_hosts(database: Database, own_id: bytes, is_done: Callable[[], Any]) -> list[str]:
     """Send heartbeats until something is the case; returns what was reported."""
     reported: list[str] = []
-    service = Hosts(database, own_id).make_service(
-        list, on_new=lambda _: reported.append("new"), on_removed=lambda: reported.append("removed")
+    hosts = Hosts(
+        database,
+        own_id,
+        list_watched=list,
+        on_new=lambda _: reported.append("new"),
+        on_removed=lambda: reported.append("removed"),
     )
-    running = asyncio.create_task(Supervisor().run([service]))
+    running = asyncio.create_task(Supervisor().run([hosts.make_service()]))
     try:
         async with asyncio.timeout(TIMEOUT_SECONDS):
             while not await is_done():  # noqa: ASYNC110 - another task changes it
@@ -209,18 +213,21 @@ async def test_a_process_that_was_taken_to_be_dead_enters_again(fresh_postgres_u
 
     await migrate_postgres(fresh_postgres_url)
     database = await PostgresDatabase.connect(fresh_postgres_url, pool_size=2)
-    hosts = Hosts(database, new_id(clock.now()))
     reported: list[str] = []
-
-    async def beat() -> None:
-        await hosts._beat(list, lambda _: None, lambda: reported.append("removed"))
+    hosts = Hosts(
+        database,
+        new_id(clock.now()),
+        list_watched=list,
+        on_new=lambda _: None,
+        on_removed=lambda: reported.append("removed"),
+    )
 
     try:
-        await beat()
-        await beat()
+        await hosts.beat()
+        await hosts.beat()
         assert reported == []
         await database.transaction(lambda db: db.execute(DELETE_HOST, id=hosts.own_id))
-        await beat()
+        await hosts.beat()
     finally:
         await database.close()
 

@@ -31,9 +31,24 @@ log = logging.getLogger(__name__)
 class Hosts:
     """This process among those that serve sockets; a worker only reads which environments are watched."""
 
-    def __init__(self, database: Database, own_id: bytes, *, lifetime: Millis = LIFETIME) -> None:
+    def __init__(
+        self,
+        database: Database,
+        own_id: bytes,
+        *,
+        list_watched: Callable[[], Iterable[EnvironmentId] | None],
+        on_new: Callable[[frozenset[EnvironmentId]], None],
+        on_removed: Callable[[], None],
+    ) -> None:
+        """`list_watched` returns None in a process without sockets.
+
+        `on_new` gets environments that others can know of from now on; `on_removed` is called when others have removed
+        this process as dead.
+        """
         self._database = database
-        self._lifetime = lifetime
+        self._list_watched = list_watched
+        self._on_new = on_new
+        self._on_removed = on_removed
         self.own_id = own_id
         self.watched_elsewhere: frozenset[EnvironmentId] = frozenset()
         self._is_due = asyncio.Event()
@@ -49,46 +64,29 @@ class Hosts:
         """Whether others were not told yet that somebody is connected to an environment here."""
         return environment_id not in self._watched
 
-    def make_service(
-        self,
-        list_watched: Callable[[], Iterable[EnvironmentId] | None],
-        *,
-        on_new: Callable[[frozenset[EnvironmentId]], None],
-        on_removed: Callable[[], None],
-    ) -> BackgroundService:
-        """Heartbeats: write the own one, read those of others, and clean up after processes that are gone.
-
-        `list_watched` returns None in a process without sockets. `on_new` gets environments that others can know of
-        from now on; `on_removed` is called when others have removed this process as dead.
-        """
-
-        async def beat() -> None:
-            await self._beat(list_watched, on_new, on_removed)
-            await self._clean_up()
-
+    def make_service(self) -> BackgroundService:
         return BackgroundService(
-            name=ServiceName.SOCKET_HOSTS, run_once=beat, interval=BEAT_SECONDS, wake_up=self._is_due
+            name=ServiceName.SOCKET_HOSTS, run_once=self.beat, interval=BEAT_SECONDS, wake_up=self._is_due
         )
 
-    async def _beat(
-        self,
-        list_watched: Callable[[], Iterable[EnvironmentId] | None],
-        on_new: Callable[[frozenset[EnvironmentId]], None],
-        on_removed: Callable[[], None],
-    ) -> None:
-        environment_ids = list_watched()
+    async def beat(self) -> None:
+        """Write the own heartbeat, read those of others, and clean up after processes that are gone."""
+        environment_ids = self._list_watched()
         if environment_ids is None:
             await self._database.read(self._read_others)
-            return
-        watched = frozenset(environment_ids)
+        else:
+            await self._write(frozenset(environment_ids))
+        await self._clean_up()
+
+    async def _write(self, watched: frozenset[EnvironmentId]) -> None:
         was_known = await self._database.transaction(lambda db: self._exchange(db, watched))
         if not was_known and self._has_entered:
-            on_removed()
+            self._on_removed()
         self._has_entered = True
         new = watched - self._watched
         self._watched = watched
         if new:
-            on_new(new)
+            self._on_new(new)
 
     async def _exchange(self, db: Connection, watched: frozenset[EnvironmentId]) -> bool:
         values = {"id": self.own_id, "environment_ids": msgspec.json.encode(sorted(watched)).decode()}
@@ -99,7 +97,7 @@ class Hosts:
         return was_known
 
     async def _read_others(self, db: Connection) -> None:
-        rows = await db.fetch(LIST_HOSTS, lifetime=self._lifetime)
+        rows = await db.fetch(LIST_HOSTS, lifetime=LIFETIME)
         alive = [row for row in rows if row["is_alive"] and row["id"] != self.own_id]
         self._dead = [(row["id"], Millis(row["seen_at"])) for row in rows if not row["is_alive"]]
         found = (msgspec.json.decode(row["environment_ids"], type=list[bytes]) for row in alive)
@@ -108,5 +106,5 @@ class Hosts:
     async def _clean_up(self) -> None:
         for host_id, seen_at in self._dead:
             count = await remove_host(self._database, host_id, seen_at)
-            await self._database.transaction(lambda db: db.execute(DELETE_DEAD, id=host_id, lifetime=self._lifetime))  # noqa: B023
+            await self._database.transaction(lambda db: db.execute(DELETE_DEAD, id=host_id, lifetime=LIFETIME))  # noqa: B023
             log.info("Socket host removed", extra={"count": count})

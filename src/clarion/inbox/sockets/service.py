@@ -37,7 +37,13 @@ class Realtime:
         own_id = new_id(clock.now())
         self._bridge = _make_bridge(settings, database)
         self.hub = Hub(database, on_presence=self._note_presence, waits_for_presence=self._bridge is not None)
-        self.hosts = Hosts(database, own_id)
+        self.hosts = Hosts(
+            database,
+            own_id,
+            list_watched=self._list_watched,
+            on_new=self._settle,
+            on_removed=self._write_presence_again,
+        )
         self.presence = Presence(
             database,
             clock=clock,
@@ -64,7 +70,7 @@ class Realtime:
         return [
             BackgroundService(name=ServiceName.INBOX_BRIDGE, run_once=connect),
             self._announcer.make_service(),
-            self.hosts.make_service(self._list_watched, on_new=self._settle, on_removed=self._write_presence_again),
+            self.hosts.make_service(),
         ]
 
     def list_socket_services(self, max_sockets: int) -> list[BackgroundService]:
