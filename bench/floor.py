@@ -23,7 +23,7 @@ from clarion.http.service import Service
 from clarion.http.static import StaticPage
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
 from clarion.limits.limiter import Limits, RateLimiter
-from clarion.providers.builtin.names import BuiltinNames
+from clarion.providers.builtin import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
 from clarion.settings.model import Settings

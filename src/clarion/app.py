@@ -83,7 +83,7 @@ from clarion.monitoring.metrics.measures import Gauge
 from clarion.monitoring.monitor import Monitor
 from clarion.monitoring.traces.tracer import Tracer, open_tracer
 from clarion.monitoring.watchdog import LoopWatchdog
-from clarion.providers.builtin.names import BuiltinNames
+from clarion.providers.builtin import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
 from clarion.receipts.early import record_early_reports

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from clarion.providers.definition.kinds import PushProvider
+from clarion.providers.definition.provider import PushProvider
 from clarion.providers.definition.result import FailureKind
 from clarion.providers.registry import PROVIDERS
 from tests.providers.contract.case import MESSAGE_ID

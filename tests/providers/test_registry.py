@@ -7,8 +7,7 @@ import pytest
 from msgspec.structs import fields
 
 from clarion.integrations.wire import IntegrationCredentials
-from clarion.providers.definition.kinds import HttpProvider
-from clarion.providers.definition.provider import find_credential_problems
+from clarion.providers.definition.provider import HttpProvider, find_credential_problems
 from clarion.providers.overview import describe_providers, with_overrides
 from clarion.providers.registry import PROVIDERS, find_provider
 from clarion.vocabulary import Channel, ChannelProvider

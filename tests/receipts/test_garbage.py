@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from clarion.providers.definition.kinds import HttpProvider
+from clarion.providers.definition.provider import HttpProvider
 from clarion.providers.registry import PROVIDERS
 from tests.fuzzing import EXAMPLES
 from tests.providers.contract.table import CASES

@@ -7,8 +7,8 @@ import pytest
 from clarion.db.query import sql
 from clarion.errors import StoreUnavailable
 from clarion.ids import WebhookEndpointId, find_id
-from clarion.providers.definition.answer import ProviderAnswer
 from clarion.providers.definition.request import ProviderRequest
+from clarion.providers.definition.result import ProviderAnswer
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
 from clarion.vault import Vault

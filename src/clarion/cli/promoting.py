@@ -14,7 +14,7 @@ from clarion.environments.promotion.context import PromotionContext
 from clarion.environments.promotion.model import ResourceDiff, ResourceType
 from clarion.errors import SettingsError
 from clarion.jsontext import json_text
-from clarion.providers.builtin.names import BuiltinNames
+from clarion.providers.builtin import BuiltinNames
 from clarion.vault import open_configured_vault
 from clarion.wording import count_text
 from clarion.workflows.differences import ComparedPart, DiffAction, Difference

@@ -15,11 +15,11 @@ from msgspec import Struct
 from clarion.clock import MINUTE, ManualClock, Millis
 from clarion.demo import accounts, people
 from clarion.jsontext import json_text
-from clarion.providers.apprise.client import AppriseClient
-from clarion.providers.definition.answer import ProviderAnswer
 from clarion.providers.definition.request import ProviderCall
+from clarion.providers.definition.result import ProviderAnswer
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.sending.http_sender import HttpSender
+from clarion.providers.transport.apprise_client import AppriseClient
 from clarion.providers.transport.egress import EgressGuard
 from clarion.providers.transport.http_clients import HttpClients
 

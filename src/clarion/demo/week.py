@@ -16,7 +16,7 @@ from clarion.demo.story import SEED, Cancel, DemoTrigger, Event, Visit, tell
 from clarion.demo.vendors import SentThrough, Vendors
 from clarion.demo.workflows import ORDER_SHIPPED, WORKFLOWS, first_version_of_shipped
 from clarion.ids import EnvironmentId
-from clarion.providers.signing.digests import hmac_base64
+from clarion.providers.signing.signatures import hmac_base64
 from clarion.secret import Secret
 
 _NEXT_DUE = sql("""

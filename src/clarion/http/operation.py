@@ -30,7 +30,7 @@ from clarion.limits.limiter import RateLimiter
 from clarion.monitoring.metrics.measures import Measures
 from clarion.monitoring.traces.context import TraceContext
 from clarion.monitoring.traces.tracer import Tracer
-from clarion.providers.builtin.names import BuiltinNames
+from clarion.providers.builtin import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.settings.model import Settings
 from clarion.settings.rate_limits import LimitCategory

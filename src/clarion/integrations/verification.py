@@ -14,8 +14,8 @@ from clarion.integrations import store
 from clarion.integrations.model import Integration
 from clarion.integrations.wire import TestMessageError, TestMessageIn, TestMessageOut
 from clarion.jsontext import plain_value
-from clarion.providers.definition.kinds import BuiltinProvider
 from clarion.providers.definition.outgoing import Outgoing
+from clarion.providers.definition.provider import BuiltinProvider
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.registry import find_provider
 from clarion.providers.sending.gateway import ProviderGateway

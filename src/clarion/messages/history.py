@@ -14,7 +14,7 @@ from clarion.jobs.details import DetailSource, DetailStatus, ExecutionDetail, re
 from clarion.jsontext import json_value
 from clarion.messages.model import Message, MessageOrigin
 from clarion.messages.store import COLUMNS, message_of
-from clarion.providers.definition.options import provider_overrides, with_options
+from clarion.providers.definition.overrides import provider_overrides, with_options
 from clarion.providers.email.addresses import split_addresses
 from clarion.providers.email.message import read_bodies
 from clarion.vocabulary import Channel

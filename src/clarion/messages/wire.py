@@ -10,7 +10,7 @@ from clarion.http.pages import PageNumber
 from clarion.http.wire import DateTimeText, DeviceToken, SecretUrl, Wire, given
 from clarion.ids import OrganizationId, id_text
 from clarion.messages.model import Message, MessageOrigin
-from clarion.providers.builtin.names import BuiltinNames
+from clarion.providers.builtin import BuiltinNames
 from clarion.providers.definition.receipts import ReceiptKind
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.wire import SubscriberV1Out

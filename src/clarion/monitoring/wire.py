@@ -10,7 +10,7 @@ from clarion.http.wire import DateTimeText, Wire, one_of
 from clarion.ids import id_text
 from clarion.monitoring.backlog import Queue, QueueBacklog
 from clarion.monitoring.environment_state import MAX_COUNTED, EnvironmentSnapshot, FailingIntegration
-from clarion.providers.builtin.names import BuiltinNames
+from clarion.providers.builtin import BuiltinNames
 from clarion.vocabulary import Channel
 
 

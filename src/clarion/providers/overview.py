@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clarion.providers.definition.fields import list_fields
-from clarion.providers.definition.kinds import BuiltinProvider, HttpProvider, SmtpProvider
 from clarion.providers.definition.overrides import CUSTOM_DATA
-from clarion.providers.definition.provider import Provider
+from clarion.providers.definition.provider import BuiltinProvider, HttpProvider, Provider, SmtpProvider
 from clarion.providers.email.message import KNOWN as EMAIL_OVERRIDES
 from clarion.providers.registry import PROVIDERS
 from clarion.vocabulary import Channel

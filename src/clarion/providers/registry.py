@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from clarion.providers.builtin import providers as builtin
 from clarion.providers.chat import (
     chat_webhook,
     discord,
@@ -16,7 +15,8 @@ from clarion.providers.chat import (
     whatsapp_business,
     zulip,
 )
-from clarion.providers.definition.provider import Provider
+from clarion.providers.definition.credentials import Credentials
+from clarion.providers.definition.provider import BuiltinProvider, Provider
 from clarion.providers.email import (
     braze,
     email_webhook,
@@ -72,11 +72,20 @@ from clarion.providers.sms import (
     termii,
     twilio,
 )
+from clarion.vocabulary import Channel
+
+
+class InboxCredentials(Credentials):
+    """Settings of the inbox."""
+
+    hmac: bool = False
+
 
 _ALL: tuple[Provider, ...] = (
-    builtin.IN_APP,
-    builtin.EMAIL,
-    builtin.SMS,
+    BuiltinProvider(id="svc", name="In-App", channel=Channel.IN_APP, credentials=InboxCredentials),
+    # An outbox: what is sent through these is stored only.
+    BuiltinProvider(id="svc-email", name="Built-in Email", channel=Channel.EMAIL),
+    BuiltinProvider(id="svc-sms", name="Built-in SMS", channel=Channel.SMS),
     braze.PROVIDER,
     email_webhook.PROVIDER,
     emailjs.PROVIDER,

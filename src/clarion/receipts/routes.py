@@ -10,7 +10,7 @@ from clarion.http.operation import DetachedCall, RawResponse, Transaction, opera
 from clarion.ids import EnvironmentId, IntegrationId, find_id, id_text
 from clarion.integrations.callbacks import PATH, receipts_tokens, receipts_url
 from clarion.integrations.model import Integration
-from clarion.providers.definition.kinds import HttpProvider
+from clarion.providers.definition.provider import HttpProvider
 from clarion.providers.definition.receipts import (
     Callback,
     ProviderReply,

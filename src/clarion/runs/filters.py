@@ -10,7 +10,7 @@ from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, SubscriberId, TriggerId, WorkflowId
 from clarion.jsontext import json_text, json_value
-from clarion.providers.builtin.names import BuiltinNames
+from clarion.providers.builtin import BuiltinNames
 from clarion.runs.model import RunFilter
 from clarion.runs.notifications.filters import LIST_KINDS, LIST_KINDS_OF_TEMPLATES
 from clarion.runs.notifications.model import step_mask

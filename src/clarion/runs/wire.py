@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 from clarion.clock import Millis, iso_text
 from clarion.http.wire import DateTimeText, IdText, MomentText, Wire, given
 from clarion.ids import id_text
-from clarion.providers.builtin.names import BuiltinNames
+from clarion.providers.builtin import BuiltinNames
 from clarion.runs.model import Counts, Interval, RunRow, WaitReason
 from clarion.vocabulary import JobStatus, RunStatus, StepType
 

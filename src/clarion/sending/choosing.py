@@ -9,7 +9,7 @@ from clarion.conditions import decide_filters
 from clarion.engine.records import variables_of
 from clarion.ids import MessageId
 from clarion.integrations.model import DEFAULT_WEIGHT, Integration, failover_key
-from clarion.providers.definition.options import channel_overrides
+from clarion.providers.definition.overrides import channel_overrides
 from clarion.sending.model import BY_ENTRY, ClaimedSend, OutgoingMessage
 from clarion.templates import TemplateProblem, render_value
 from clarion.work import MAX_UNIT_WORK, WorkBudget, spending

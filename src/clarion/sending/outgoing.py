@@ -6,8 +6,8 @@ from typing import Protocol
 from clarion.engine.overrides import list_misplaced_overrides
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
-from clarion.providers.definition.options import provider_overrides, with_options
 from clarion.providers.definition.outgoing import Outgoing, always
+from clarion.providers.definition.overrides import provider_overrides, with_options
 from clarion.providers.definition.result import Sent
 from clarion.providers.registry import find_provider
 from clarion.sending.model import ClaimedSend, OutgoingMessage

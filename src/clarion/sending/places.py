@@ -18,7 +18,7 @@ from clarion.engine.pipeline import InFlight
 from clarion.ids import EnvironmentId, IntegrationId, JobId
 from clarion.integrations.model import Integration
 from clarion.jobs.model import Priority
-from clarion.providers.definition.kinds import SmtpProvider
+from clarion.providers.definition.provider import SmtpProvider
 from clarion.providers.registry import find_provider
 from clarion.sending.model import ClaimedSend
 from clarion.vocabulary import Channel

@@ -13,7 +13,7 @@ from clarion.clock import SECOND, Millis
 from clarion.db.port import Connection
 from clarion.ids import EnvironmentId, IntegrationId
 from clarion.integrations.model import Integration
-from clarion.providers.definition.kinds import HttpProvider
+from clarion.providers.definition.provider import HttpProvider
 from clarion.providers.registry import find_provider
 from clarion.sending.choosing import choose_integrations
 from clarion.sending.circuit import begin_trial

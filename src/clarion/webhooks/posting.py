@@ -8,11 +8,10 @@ from msgspec.structs import replace
 
 from clarion.clock import SECOND, Millis
 from clarion.ids import WebhookEventId, id_text
-from clarion.providers.definition.answer import ProviderAnswer
 from clarion.providers.definition.request import Encoding, ProviderRequest
-from clarion.providers.definition.result import SendFailure
+from clarion.providers.definition.result import ProviderAnswer, SendFailure
 from clarion.providers.sending.gateway import ProviderGateway
-from clarion.providers.signing.digests import hmac_base64
+from clarion.providers.signing.signatures import hmac_base64
 from clarion.webhooks.model import DeliveryAttempt, Endpoint
 
 _MAX_QUOTE = 500

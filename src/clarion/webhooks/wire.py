@@ -12,7 +12,7 @@ from clarion.http.pages import CursorQuery
 from clarion.http.wire import CheckedText, DateTimeText, IdText, MomentText, Wire, given
 from clarion.ids import id_text
 from clarion.jsontext import json_value
-from clarion.providers.builtin.names import BUILTIN
+from clarion.providers.builtin import BUILTIN
 from clarion.vocabulary import Channel, MessageStatus
 from clarion.webhooks.model import Delivery, DeliveryStatus, Endpoint, EventType, LoggedAttempt, read_log
 

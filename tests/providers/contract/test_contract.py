@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import fields
 
 from clarion.providers.definition.fields import NOT_SECRET
-from clarion.providers.definition.kinds import HttpProvider
+from clarion.providers.definition.provider import HttpProvider
 from clarion.providers.definition.receipts import ReceiptRefused
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.registry import PROVIDERS

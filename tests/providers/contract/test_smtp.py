@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from clarion.providers.definition.result import FailureKind, SendFailure
-from clarion.providers.transport.smtp import client
+from clarion.providers.transport import smtp
 from tests.providers.certificates import make_certificate
 from tests.providers.contract.golden import FOLDER, make_email_message, record_email
 from tests.providers.contract.smtp_cases import SMTP_CASES, SMTP_FAULTS, SmtpCase, play_mail
@@ -23,7 +23,7 @@ def certificate(case: SmtpCase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         return None
     made = make_certificate(tmp_path, host=case.certificate_for)
     monkeypatch.setenv("SSL_CERT_FILE", str(made))
-    client._tls_context.cache_clear()
+    smtp._tls_context.cache_clear()
     return made
 
 

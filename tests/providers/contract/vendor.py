@@ -13,7 +13,7 @@ from h2.events import DataReceived, RequestReceived, StreamEnded
 from msgspec import Struct
 from yarl import URL
 
-from clarion.providers.transport.urls import host_and_port
+from clarion.providers.transport.calls import host_and_port
 
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\n"
 

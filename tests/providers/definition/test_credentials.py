@@ -4,8 +4,13 @@ from typing import Any
 
 import pytest
 
-from clarion.providers.definition.credentials import Credentials, EmailCredentials, SenderCredentials, read_credentials
-from clarion.providers.definition.formats import as_url
+from clarion.providers.definition.credentials import (
+    Credentials,
+    EmailCredentials,
+    SenderCredentials,
+    as_url,
+    read_credentials,
+)
 from clarion.providers.definition.provider import Provider, find_credential_problems
 from clarion.providers.registry import PROVIDERS
 from clarion.secret import Secret

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from clarion.clock import Millis
-from clarion.providers.definition.answer import ProviderAnswer, values_at
 from clarion.providers.definition.overrides import deep_merge, pascal, snake
 from clarion.providers.definition.request import (
     File,
@@ -15,7 +14,9 @@ from clarion.providers.definition.request import (
     drop_empty,
     encode_call,
     key_header,
+    to_single_line,
 )
+from clarion.providers.definition.result import ProviderAnswer, values_at
 from clarion.secret import Secret
 
 
@@ -108,3 +109,7 @@ def test_a_signature_replaces_a_header_of_a_trigger() -> None:
     )
 
     assert call.with_auth({"X-Signature": "ours"}).headers == {"X-Signature": "ours"}
+
+
+def test_line_breaks_become_a_space() -> None:
+    assert to_single_line(" a\r\nBcc: b\x00c\u2028d\x85e\x7f ") == "a Bcc: b c d e"

@@ -16,8 +16,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from clarion.providers.definition.request import is_single_line, to_single_line
 from clarion.providers.definition.result import SendFailure
-from clarion.providers.definition.single_line import is_single_line, to_single_line
 from clarion.providers.email.addresses import bare_address, parse_address, quoted, split_addresses
 from clarion.vocabulary import Channel
 from tests.providers.contract.case import Case

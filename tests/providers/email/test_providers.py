@@ -11,13 +11,12 @@ from typing import Any
 import pytest
 
 from clarion.clock import Millis
-from clarion.providers.definition.failures import seconds_header
 from clarion.providers.definition.receipts import Callback, ReceiptRefused
 from clarion.providers.definition.request import ProviderCall
-from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.providers.definition.result import FailureKind, SendFailure, seconds_header
 from clarion.providers.email.mailjet import to_mailjet_case
 from clarion.providers.email.message import Email
-from clarion.providers.signing.webhook import sign_webhook
+from clarion.providers.signing.signatures import sign_webhook
 from clarion.secret import Secret
 from tests.providers.contract.case import MESSAGE_ID, NOW, RECEIPTS_URL, Case
 from tests.providers.contract.golden import make_gateway

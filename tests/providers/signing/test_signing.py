@@ -13,13 +13,10 @@ from clarion.clock import Millis, find_moment
 from clarion.providers.definition.receipts import Callback
 from clarion.providers.definition.request import ProviderCall
 from clarion.providers.definition.result import SendFailure
-from clarion.providers.signing.aws import AwsKey, sign_aws
-from clarion.providers.signing.azure import sign_azure
-from clarion.providers.signing.digests import hmac_hex
+from clarion.providers.signing.amazon import AwsKey, is_certificate_url, is_confirmation_url, sign_aws
 from clarion.providers.signing.jwt import read_hs256, sign_es256, sign_hs256, sign_rs256
-from clarion.providers.signing.public_keys import is_ed25519_signed
-from clarion.providers.signing.sns import is_certificate_url, is_confirmation_url
-from clarion.providers.signing.standard_webhooks import is_standard_signed
+from clarion.providers.signing.signatures import hmac_hex, is_ed25519_signed, is_standard_signed
+from clarion.providers.sms.azure_sms import sign_azure
 from clarion.secret import Secret
 
 WEBHOOK_BODY = (

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from clarion.providers.sms.encoding import count_parts, is_gsm7
+from clarion.providers.sms.message import count_parts, is_gsm7
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from clarion.engine.records import NewMessage
 from clarion.engine.steps.context import StepContext
 from clarion.ids import MessageId, new_id
 from clarion.jobs.details import DetailCode
-from clarion.providers.definition.kinds import PushProvider
-from clarion.providers.definition.options import provider_overrides
+from clarion.providers.definition.overrides import provider_overrides
+from clarion.providers.definition.provider import PushProvider
 from clarion.providers.email.addresses import find_address_problem
 from clarion.providers.registry import find_provider
 from clarion.subscribers.model import ChannelEntry

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from clarion.audit.model import Actor
 from clarion.clock import Millis
-from clarion.providers.builtin.names import BuiltinNames
+from clarion.providers.builtin import BuiltinNames
 from clarion.vault import Vault
 
 

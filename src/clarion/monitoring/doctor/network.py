@@ -15,7 +15,7 @@ from clarion.integrations import store as integrations
 from clarion.members.links.mailing import EVERYWHERE, SMTP_PROVIDER, credentials_of
 from clarion.monitoring.doctor.model import Finding, fine, problem
 from clarion.providers.definition.credentials import read_credentials
-from clarion.providers.definition.kinds import BuiltinProvider, HttpProvider, SmtpProvider
+from clarion.providers.definition.provider import BuiltinProvider, HttpProvider, SmtpProvider
 from clarion.providers.definition.result import SendFailure
 from clarion.providers.registry import find_provider
 from clarion.providers.sending.gateway import ProviderGateway

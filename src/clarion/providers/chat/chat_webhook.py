@@ -1,14 +1,12 @@
 """Chat webhook: the message as JSON, signed if there is a key, to the URL of the subscriber or the account."""
 
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition.answer import either, json_id, own_id
 from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.failures import statuses
-from clarion.providers.definition.kinds import ChatProvider
 from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.provider import ChatProvider
 from clarion.providers.definition.request import ProviderRequest, drop_empty
-from clarion.providers.definition.result import FailureKind, SendFailure
-from clarion.providers.signing.webhook import sign_webhook
+from clarion.providers.definition.result import FailureKind, SendFailure, either, json_id, own_id, statuses
+from clarion.providers.signing.signatures import sign_webhook
 from clarion.secret import Secret
 
 

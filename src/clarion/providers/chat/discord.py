@@ -1,12 +1,11 @@
 """Discord: a message to the webhook of a channel."""
 
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.failures import codes, seconds_in_body
-from clarion.providers.definition.kinds import ChatProvider
 from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.provider import ChatProvider
 from clarion.providers.definition.request import ProviderRequest
+from clarion.providers.definition.result import codes, json_id, seconds_in_body
 
 
 def request(_: Credentials, chat: Chat) -> ProviderRequest:

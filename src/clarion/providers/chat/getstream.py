@@ -1,13 +1,23 @@
 """Stream Chat: a message to a channel through the API, or to a webhook if there is no API secret."""
 
 from clarion.providers.chat.message import KNOWN, Chat
-from clarion.providers.definition.answer import ProviderAnswer, SendContext, json_id, own_id
 from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.failures import ALREADY_SENT, codes, error_text, reset_header
-from clarion.providers.definition.kinds import ChatProvider, Check
 from clarion.providers.definition.overrides import deep_merge, extras, recase, snake
+from clarion.providers.definition.provider import ChatProvider, Check
 from clarion.providers.definition.request import Headers, ProviderRequest, key_header, path_part
-from clarion.providers.definition.result import FailureKind, SendFailure, Sent
+from clarion.providers.definition.result import (
+    ALREADY_SENT,
+    FailureKind,
+    ProviderAnswer,
+    SendContext,
+    SendFailure,
+    Sent,
+    codes,
+    error_text,
+    json_id,
+    own_id,
+    reset_header,
+)
 from clarion.providers.signing.jwt import sign_hs256
 from clarion.secret import Secret
 

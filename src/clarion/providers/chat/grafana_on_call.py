@@ -1,13 +1,11 @@
 """Grafana OnCall: an alert to an integration of the type Formatted Webhook."""
 
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition.answer import own_id
 from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.failures import error_text, text_matches
-from clarion.providers.definition.kinds import ChatProvider
 from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.provider import ChatProvider
 from clarion.providers.definition.request import ProviderRequest, drop_empty
-from clarion.providers.definition.result import FailureKind
+from clarion.providers.definition.result import FailureKind, error_text, own_id, text_matches
 
 
 class GrafanaOnCallCredentials(Credentials):

@@ -1,12 +1,11 @@
 """Mattermost: a post through an incoming webhook."""
 
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition.answer import either, header_id, own_id
 from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.failures import codes, text_matches
-from clarion.providers.definition.kinds import ChatProvider
 from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.provider import ChatProvider
 from clarion.providers.definition.request import ProviderRequest, drop_empty
+from clarion.providers.definition.result import codes, either, header_id, own_id, text_matches
 
 
 def request(_: Credentials, chat: Chat) -> ProviderRequest:

@@ -6,12 +6,11 @@ from typing import Any
 import msgspec
 
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition.answer import either, header_id, own_id
 from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.failures import codes, text_codes
-from clarion.providers.definition.kinds import ChatProvider
 from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.provider import ChatProvider
 from clarion.providers.definition.request import ProviderRequest
+from clarion.providers.definition.result import codes, either, header_id, own_id, text_codes
 from clarion.secret import Secret
 
 

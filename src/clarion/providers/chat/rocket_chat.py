@@ -3,13 +3,18 @@
 import re
 
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition.answer import ProviderAnswer, json_id
 from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.failures import ALREADY_SENT, error_text
-from clarion.providers.definition.kinds import ChatProvider
 from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.provider import ChatProvider
 from clarion.providers.definition.request import ProviderRequest, key_header
-from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.providers.definition.result import (
+    ALREADY_SENT,
+    FailureKind,
+    ProviderAnswer,
+    SendFailure,
+    error_text,
+    json_id,
+)
 from clarion.secret import Secret
 
 

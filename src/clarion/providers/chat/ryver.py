@@ -2,10 +2,10 @@
 
 from clarion.providers.chat.message import Chat
 from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.failures import statuses
-from clarion.providers.definition.kinds import ChatProvider
 from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.provider import ChatProvider
 from clarion.providers.definition.request import ProviderRequest
+from clarion.providers.definition.result import statuses
 
 
 def request(_: Credentials, chat: Chat) -> ProviderRequest:

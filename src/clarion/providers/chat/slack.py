@@ -1,13 +1,20 @@
 """Slack: a message to an incoming webhook, or to a channel with a bot token."""
 
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition.answer import ProviderAnswer, either, header_id, json_id, own_id
 from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.failures import codes, error_text
-from clarion.providers.definition.kinds import ChatProvider, Check
 from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.provider import ChatProvider, Check
 from clarion.providers.definition.request import ProviderRequest, bearer
-from clarion.providers.definition.result import FailureKind
+from clarion.providers.definition.result import (
+    FailureKind,
+    ProviderAnswer,
+    codes,
+    either,
+    error_text,
+    header_id,
+    json_id,
+    own_id,
+)
 from clarion.secret import Secret
 
 

@@ -4,15 +4,12 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition.answer import json_id, values_at
-from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.failures import codes
-from clarion.providers.definition.formats import COUNTRY, URL
-from clarion.providers.definition.kinds import ChatProvider, Check
+from clarion.providers.definition.credentials import COUNTRY, URL, Credentials
+from clarion.providers.definition.provider import ChatProvider, Check
 from clarion.providers.definition.receipts import Callback, EventReader, ProviderReply, Receipts, is_same, kinds_of
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty, path_part
-from clarion.providers.definition.result import FailureKind, SendFailure
-from clarion.providers.signing.digests import hmac_hex
+from clarion.providers.definition.result import FailureKind, SendFailure, codes, json_id, values_at
+from clarion.providers.signing.signatures import hmac_hex
 from clarion.providers.sms.numbers import normalise_number
 from clarion.secret import Secret
 

@@ -1,12 +1,11 @@
 """Zulip: a message through the webhook for Slack-compatible integrations."""
 
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition.answer import ProviderAnswer
 from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.failures import codes, seconds_in_body
-from clarion.providers.definition.kinds import ChatProvider
 from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.provider import ChatProvider
 from clarion.providers.definition.request import ProviderRequest, drop_empty
+from clarion.providers.definition.result import ProviderAnswer, codes, seconds_in_body
 
 
 def request(_: Credentials, chat: Chat) -> ProviderRequest:

@@ -1,23 +1,20 @@
-"""Fields: the credentials of a provider as a form asks for them, and which of them are secret."""
+"""Fields: the credentials of a provider as a form asks for them, with labels and help, and which of them are secret."""
 
 from collections.abc import Mapping
 from enum import StrEnum
 from types import UnionType
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 from msgspec import Struct
 from msgspec.structs import FieldInfo, fields
 
-from clarion.providers.definition.credentials import get_format_rules, is_blank
-from clarion.providers.definition.field_texts import find_field_text
-from clarion.providers.definition.formats import EMAIL_ADDRESS, JSON_OBJECT, PORT, URL
+from clarion.providers.definition.credentials import EMAIL_ADDRESS, JSON_OBJECT, PORT, URL, get_format_rules, is_blank
 from clarion.providers.definition.provider import Provider
 from clarion.secret import Secret
 from clarion.vocabulary import Channel
 
 MASK = "********"
 """Shown instead of a secret. Sent back, it stands for the secret that is stored."""
-
 # Credentials that may be shown and may appear in error texts; all others are secret.
 NOT_SECRET = frozenset(
     {
@@ -27,7 +24,6 @@ NOT_SECRET = frozenset(
         *("tenantId", "businessAccountId"),
     }
 )
-
 _DESTINATIONS = (
     *("host", "port", "baseUrl", "apiURL", "webhookUrl", "domain", "region", "tlsOptions", "ignoreTls", "secure"),
 )
@@ -54,6 +50,11 @@ class CredentialField(Struct, frozen=True, kw_only=True, rename="camel"):
     required: bool
     secret: bool
     help: str
+
+
+class FieldText(NamedTuple):
+    label: str
+    help: str = ""
 
 
 def list_fields(provider: Provider) -> list[CredentialField]:
@@ -133,3 +134,147 @@ def _find_kind(provider: Provider, name: str, kind: Any) -> FieldKind:
         return FieldKind.JSON
     rule = get_format_rules(provider.credentials).get(name)
     return FieldKind.TEXT if rule is None else _KINDS.get(rule, FieldKind.TEXT)
+
+
+DEFAULTS: dict[str, FieldText] = {
+    "accessKey": FieldText("Access key"),
+    "accountSid": FieldText("Account SID"),
+    "alertUid": FieldText("Alert UID", "Alerts with the same one are grouped."),
+    "apiKey": FieldText("API key"),
+    "apiKeyRequestHeader": FieldText("Header of the API key", "The name of the request header that has the API key."),
+    "apiToken": FieldText("API token"),
+    "apiVersion": FieldText("API version"),
+    "applicationId": FieldText("Application ID"),
+    "authenticateByToken": FieldText("Get a token first", "Whether an access token is fetched before each send."),
+    "authenticationTokenKey": FieldText("Header of the token", "The request header that has the fetched token."),
+    "baseUrl": FieldText("Base URL", "The address of the provider's API; leave it empty for the usual one."),
+    "businessAccountId": FieldText("Business account ID"),
+    "channelId": FieldText("Channel ID"),
+    "clientId": FieldText("Client ID"),
+    "contentType": FieldText("Content type", "`unicode` or `plain`; leave it empty to decide for each message."),
+    "datePath": FieldText("Path of the date", "Where the response has the date, for example `data.sentAt`."),
+    "defaultRegion": FieldText("Default region", "The country, such as GB, of numbers without a country code."),
+    "domain": FieldText("Domain"),
+    "externalLink": FieldText("Link", "A link that alerts lead to."),
+    "from": FieldText("Sender", "The number or name that messages come from."),
+    "hmac": FieldText("HMAC", "Whether a session of the inbox needs a hash that proves who the subscriber is."),
+    "host": FieldText("Host", "The name of the server."),
+    "idPath": FieldText("Path of the id", "Where the response has the id of the message, for example `data.id`."),
+    "ignoreTls": FieldText("Never encrypt", "Sends without encryption even where the server offers it."),
+    "imageUrl": FieldText("Image URL"),
+    "instanceId": FieldText("Instance ID"),
+    "ipPoolName": FieldText("IP pool", "The pool of sending addresses, where the account has several."),
+    "messageProfileId": FieldText("Messaging profile ID"),
+    "password": FieldText("Password"),
+    "phoneNumberIdentification": FieldText("Phone number ID"),
+    "port": FieldText("Port", "The port of the server, such as 587."),
+    "projectName": FieldText("Project name"),
+    "redirectUrl": FieldText("Redirect URL", "Where people return to after they have connected."),
+    "region": FieldText("Region"),
+    "requireTls": FieldText("Always encrypt", "Sends nothing where the server offers no encryption."),
+    "secretKey": FieldText("Secret key"),
+    "secretKeyRequestHeader": FieldText("Header of the secret key", "The request header that has the secret key."),
+    "secure": FieldText("TLS from the start", "Usual on port 465."),
+    "senderName": FieldText("Sender name", "The name that is shown beside the address."),
+    "serviceAccount": FieldText("Service account", "The whole JSON file of the service account."),
+    "signingSecret": FieldText("Signing secret"),
+    "state": FieldText("State"),
+    "tenantId": FieldText("Tenant ID"),
+    "title": FieldText("Title"),
+    "tlsOptions": FieldText("TLS options", "A JSON object: `rejectUnauthorized`, `ca`, `servername`, `minVersion`."),
+    "token": FieldText("Token"),
+    "user": FieldText("User"),
+    "webhookUrl": FieldText("Webhook URL", "The address that is called for each message."),
+}
+_WEBHOOK_KEY = FieldText("Signing key", "Verifies the provider's reports of deliveries.")
+_HMAC_KEY = FieldText("Signing key", "The key of the HMAC in the signature header.")
+_AWS = {
+    "apiKey": FieldText("Access key ID"),
+    "secretKey": FieldText("Secret access key"),
+    "region": FieldText("Region", "A region of Amazon such as eu-west-1."),
+    "token": FieldText("Session token", "Only for temporary credentials."),
+}
+SPECIAL: dict[str, dict[str, FieldText]] = {
+    "africas-talking": {"user": FieldText("Username", "`sandbox` for the sandbox.")},
+    "afro-message": {
+        "apiKey": FieldText("Token"),
+        "from": FieldText("Identifier", "The id of the sending number."),
+        "senderName": FieldText("Sender name", "A verified name."),
+    },
+    "apns": {
+        "secretKey": FieldText("Private key", "The text of the .p8 file."),
+        "apiKey": FieldText("Key ID"),
+        "projectName": FieldText("Team ID"),
+        "applicationId": FieldText("Bundle ID"),
+        "secure": FieldText("Production", "Off for the sandbox."),
+    },
+    "azure-sms": {"accessKey": FieldText("Connection string")},
+    "bandwidth": {"accountSid": FieldText("Account ID"), "user": FieldText("API user")},
+    "braze": {
+        "baseUrl": FieldText("REST endpoint", "Of your instance, such as rest.iad-01.braze.com."),
+        "applicationId": FieldText("App identifier"),
+    },
+    "chat-webhook": {"secretKey": _HMAC_KEY},
+    "email-webhook": {"secretKey": _HMAC_KEY},
+    "expo": {"apiKey": FieldText("Access token")},
+    "generic-sms": {
+        "domain": FieldText("Token URL", "Where the access token is fetched."),
+        "baseUrl": FieldText("URL", "The address that is called for each message."),
+    },
+    "getstream": {"secretKey": FieldText("API secret"), "user": FieldText("Sender", "The id of the sending user.")},
+    "infobip-email": {"baseUrl": FieldText("Base URL", "Of your account, such as xyz.api.infobip.com.")},
+    "infobip-sms": {"baseUrl": FieldText("Base URL", "Of your account, such as xyz.api.infobip.com.")},
+    "mailersend": {"secretKey": _WEBHOOK_KEY},
+    "mailgun": {
+        "user": FieldText("User", "Usually `api`."),
+        "baseUrl": FieldText("Base URL", "https://api.eu.mailgun.net for domains of the European Union."),
+        "secretKey": _WEBHOOK_KEY,
+    },
+    "mailtrap": {"secretKey": _WEBHOOK_KEY},
+    "mandrill": {"secretKey": _WEBHOOK_KEY},
+    "messagebird": {"secretKey": _WEBHOOK_KEY},
+    "nexmo": {"secretKey": FieldText("API secret")},
+    "nodemailer": {
+        "domain": FieldText("DKIM: domain", "The domain that e-mails are signed for."),
+        "accountSid": FieldText("DKIM: selector", "The name of the key in the DNS of the domain."),
+        "secretKey": FieldText("DKIM: private key", "In PEM, for RSA or Ed25519."),
+    },
+    "outlook365": {"from": FieldText("Mailbox", "The address that logs in and sends.")},
+    "plivo": {"accountSid": FieldText("Auth ID"), "token": FieldText("Auth token")},
+    "postmark": {"apiKey": FieldText("Server token")},
+    "push-webhook": {"secretKey": _HMAC_KEY},
+    "pusher-beams": {"token": FieldText("Webhook token", "Verifies the provider's reports.")},
+    "pushpad": {"apiKey": FieldText("Auth token"), "applicationId": FieldText("Project ID")},
+    "resend": {"secretKey": _WEBHOOK_KEY},
+    "ring-central": {
+        "secretKey": FieldText("Client secret"),
+        "token": FieldText("JWT credential"),
+        "secure": FieldText("Sandbox"),
+    },
+    "rocket-chat": {"token": FieldText("Personal access token"), "user": FieldText("User ID")},
+    "sendgrid": {"secretKey": _WEBHOOK_KEY},
+    "ses": _AWS,
+    "slack": {"secretKey": FieldText("Client secret"), "token": FieldText("Bot token")},
+    "sms77": {"secretKey": _WEBHOOK_KEY},
+    "sns": _AWS,
+    "telnyx": {"secretKey": FieldText("Public key", "Verifies the provider's reports of deliveries.")},
+    "termii": {"secretKey": _WEBHOOK_KEY},
+    "twilio": {
+        "token": FieldText("Auth token"),
+        "from": FieldText("Sender", "A number, or the SID of a messaging service (MG…)."),
+    },
+    "whatsapp-business": {
+        "apiToken": FieldText("Access token"),
+        "secretKey": FieldText("App secret", "Verifies the provider's reports of deliveries."),
+        "token": FieldText("Verify token", "Asked for when the address for reports is registered."),
+    },
+}
+_EMAIL_SENDER = FieldText("Sender address", "The address that e-mails come from.")
+
+
+def find_field_text(provider_id: str, name: str, *, is_email: bool) -> FieldText:
+    """The label and help of a credential of a provider."""
+    special = SPECIAL.get(provider_id, {}).get(name)
+    if special is not None:
+        return special
+    return _EMAIL_SENDER if is_email and name == "from" else DEFAULTS[name]

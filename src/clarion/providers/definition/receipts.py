@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from clarion.clock import MINUTE, Millis, find_moment
 from clarion.errors import ClarionError
-from clarion.providers.definition.answer import ProviderAnswer, values_at
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.request import ProviderRequest, basic
+from clarion.providers.definition.result import ProviderAnswer, values_at
 from clarion.secret import Secret
 
 A = TypeVar("A", bound=Credentials)

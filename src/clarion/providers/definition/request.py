@@ -1,10 +1,11 @@
-"""HTTP requests to providers, and their encoding as bytes."""
+"""HTTP requests to providers, their encoding as bytes, and the sizes that providers limit."""
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from hashlib import sha256
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 from urllib.parse import quote, urlencode
 
 from msgspec import field
@@ -13,11 +14,11 @@ from msgspec.structs import replace
 from clarion.jsontext import encode_json
 from clarion.providers.definition.outgoing import always
 from clarion.providers.definition.overrides import deep_merge
-from clarion.providers.definition.single_line import to_single_line
+from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.secret import PartlyPrinted, Secret
 
+_BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 _SHORTEST_SECRET = 8
-
 Headers = Mapping[str, str]
 Fields = Mapping[str, Any]
 
@@ -122,6 +123,14 @@ class ProviderCall(PartlyPrinted, frozen=True, kw_only=True):
         return text
 
 
+class Size(NamedTuple):
+    """The size of a part of a request, and the largest that the provider accepts."""
+
+    what: str
+    bytes: int
+    limit: int
+
+
 def encode_call(request: ProviderRequest, can_start: Callable[[], bool] = always) -> ProviderCall:
     """Encode a request; its `auth` overrides other headers of the same name."""
     content, content_type = _encode_body(request)
@@ -160,6 +169,35 @@ def drop_empty(fields: Fields) -> dict[str, Any]:
 def path_part(text: str, *, safe: str = "") -> str:
     """Quote a text as one segment of a URL path."""
     return quote(text, safe=safe)
+
+
+def check_sizes(provider_name: str, sizes: Iterable[Size]) -> None:
+    """Raise SendFailure if one of these is too large."""
+    for one in sizes:
+        if one.bytes > one.limit:
+            message = (
+                f"{one.what} has {one.bytes} bytes, and {provider_name} accepts {one.limit} at most; "
+                "shorten the text, the data of the step or the payload of the trigger"
+            )
+            raise SendFailure(FailureKind.PERMANENT, message)
+
+
+def json_bytes(value: Any) -> int:
+    return len(encode_json(value))
+
+
+def text_bytes(fields: Mapping[str, Any]) -> int:
+    """Count the bytes of names and texts alone, for providers that count no punctuation."""
+    return sum(len(name.encode()) + len(str(value).encode()) for name, value in fields.items())
+
+
+def is_single_line(text: str) -> bool:
+    return _BREAKS.search(text) is None
+
+
+def to_single_line(text: str) -> str:
+    """Replace every run of control characters and line breaks with one space."""
+    return _BREAKS.sub(" ", text).strip()
 
 
 def _url(request: ProviderRequest) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from email_validator import EmailNotValidError, validate_email
 
-from clarion.providers.definition.single_line import to_single_line
+from clarion.providers.definition.request import to_single_line
 
 # Simple addresses need no validator, which is slow.
 _PLAIN_ADDRESS = re.compile(

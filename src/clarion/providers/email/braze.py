@@ -4,14 +4,20 @@ import re
 from collections.abc import Mapping
 from typing import ClassVar
 
-from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import EmailCredentials
-from clarion.providers.definition.failures import classify_status, error_text, read_error_text, reset_header
-from clarion.providers.definition.kinds import EmailProvider
 from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.provider import EmailProvider
 from clarion.providers.definition.receipts import RequestFlow
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
-from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.providers.definition.result import (
+    FailureKind,
+    SendFailure,
+    classify_status,
+    error_text,
+    json_id,
+    read_error_text,
+    reset_header,
+)
 from clarion.providers.email.addresses import write_address
 from clarion.providers.email.message import Email
 from clarion.secret import Secret

@@ -3,12 +3,12 @@
 from typing import Any
 
 from clarion.providers.definition.credentials import EmailCredentials
-from clarion.providers.definition.kinds import EmailProvider
 from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.provider import EmailProvider
 from clarion.providers.definition.request import ProviderRequest, drop_empty
 from clarion.providers.email.addresses import write_address
 from clarion.providers.email.message import Attachment, Email
-from clarion.providers.signing.webhook import sign_webhook
+from clarion.providers.signing.signatures import sign_webhook
 from clarion.secret import Secret
 
 

@@ -10,7 +10,7 @@ from email.headerregistry import Address
 from functools import lru_cache
 from urllib.parse import quote
 
-from clarion.providers.definition.single_line import is_single_line
+from clarion.providers.definition.request import is_single_line
 from clarion.providers.email.addresses import looks_encoded, quoted
 
 _MAX_LINE = 78

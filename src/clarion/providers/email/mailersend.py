@@ -4,16 +4,23 @@ import re
 from email.headerregistry import Address
 from typing import Any
 
-from clarion.providers.definition.answer import ProviderAnswer, SendContext, header_id
 from clarion.providers.definition.credentials import EmailCredentials
-from clarion.providers.definition.failures import codes, error_text
-from clarion.providers.definition.kinds import Check, EmailProvider
 from clarion.providers.definition.overrides import rename_members, snake
+from clarion.providers.definition.provider import Check, EmailProvider
 from clarion.providers.definition.receipts import EventReader, ProviderReply, Receipts, kinds_of
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
-from clarion.providers.definition.result import FailureKind, SendFailure, Sent
+from clarion.providers.definition.result import (
+    FailureKind,
+    ProviderAnswer,
+    SendContext,
+    SendFailure,
+    Sent,
+    codes,
+    error_text,
+    header_id,
+)
 from clarion.providers.email.message import Email
-from clarion.providers.signing.body_digest import is_body_signed
+from clarion.providers.signing.signatures import is_body_signed
 from clarion.secret import Secret
 
 _HOST = "https://api.mailersend.com/v1"

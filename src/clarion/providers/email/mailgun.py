@@ -2,18 +2,15 @@
 
 from typing import Annotated
 
-from clarion.providers.definition.answer import json_id
-from clarion.providers.definition.credentials import EmailCredentials
-from clarion.providers.definition.failures import error_text
-from clarion.providers.definition.formats import URL
-from clarion.providers.definition.kinds import Check, EmailProvider
+from clarion.providers.definition.credentials import URL, EmailCredentials
 from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.provider import Check, EmailProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, is_same, kinds_of
 from clarion.providers.definition.request import File, Headers, ProviderRequest, basic, drop_empty, path_part
-from clarion.providers.definition.result import FailureKind
+from clarion.providers.definition.result import FailureKind, error_text, json_id
 from clarion.providers.email.addresses import write_address
 from clarion.providers.email.message import Email
-from clarion.providers.signing.digests import hmac_hex
+from clarion.providers.signing.signatures import hmac_hex
 from clarion.secret import Secret
 
 

@@ -3,13 +3,12 @@
 import re
 from email.headerregistry import Address
 
-from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import EmailCredentials
-from clarion.providers.definition.failures import all_equal, codes
-from clarion.providers.definition.kinds import Check, EmailProvider
 from clarion.providers.definition.overrides import pascal
+from clarion.providers.definition.provider import Check, EmailProvider
 from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, basic, drop_empty
+from clarion.providers.definition.result import all_equal, codes, json_id
 from clarion.providers.email.message import Attachment, Email
 from clarion.secret import Secret
 

@@ -5,16 +5,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import EmailCredentials
-from clarion.providers.definition.failures import error_text
-from clarion.providers.definition.kinds import Check, EmailProvider
 from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.provider import Check, EmailProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
-from clarion.providers.definition.result import FailureKind
+from clarion.providers.definition.result import FailureKind, error_text, json_id
 from clarion.providers.email.message import Email, first_mailbox, mailbox, mailboxes
-from clarion.providers.signing.body_digest import is_body_signed
+from clarion.providers.signing.signatures import is_body_signed
 from clarion.secret import Secret
 
 

@@ -4,17 +4,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from clarion.providers.definition.answer import ProviderAnswer, SendContext
 from clarion.providers.definition.credentials import EmailCredentials
-from clarion.providers.definition.failures import codes
-from clarion.providers.definition.kinds import Check, EmailProvider
 from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.provider import Check, EmailProvider
 from clarion.providers.definition.receipts import Callback, EventReader, ProviderReply, Receipts, is_same, kinds_of
 from clarion.providers.definition.request import ProviderRequest, drop_empty
-from clarion.providers.definition.result import FailureKind, SendFailure, Sent
+from clarion.providers.definition.result import FailureKind, ProviderAnswer, SendContext, SendFailure, Sent, codes
 from clarion.providers.email.addresses import write_address
 from clarion.providers.email.message import Attachment, Email, mailbox
-from clarion.providers.signing.digests import hmac_base64
+from clarion.providers.signing.signatures import hmac_base64
 from clarion.secret import Secret
 
 _HOST = "https://mandrillapp.com/api/1.0"

@@ -13,8 +13,8 @@ from clarion.clock import Millis
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.overrides import read_text
+from clarion.providers.definition.request import to_single_line
 from clarion.providers.definition.result import FailureKind, SendFailure
-from clarion.providers.definition.single_line import to_single_line
 from clarion.providers.email.addresses import looks_encoded, parse_address, split_addresses
 from clarion.providers.email.plain_text import is_html, plain_text
 from clarion.secret import PartlyPrinted

@@ -1,13 +1,11 @@
 """Netcore (formerly Pepipost): e-mail API version 5.1, and unsigned events."""
 
-from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import EmailCredentials
-from clarion.providers.definition.failures import all_equal, error_text
-from clarion.providers.definition.kinds import EmailProvider
 from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.provider import EmailProvider
 from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
 from clarion.providers.definition.request import ProviderRequest, drop_empty, key_header
-from clarion.providers.definition.result import FailureKind
+from clarion.providers.definition.result import FailureKind, all_equal, error_text, json_id
 from clarion.providers.email.message import Email, mailbox, mailboxes
 from clarion.secret import Secret
 

@@ -3,12 +3,11 @@
 from dataclasses import replace
 from typing import Annotated, Any
 
-from clarion.providers.definition.credentials import EmailCredentials
-from clarion.providers.definition.formats import HOST
-from clarion.providers.definition.kinds import SmtpProvider
+from clarion.providers.definition.credentials import HOST, EmailCredentials
+from clarion.providers.definition.provider import SmtpProvider
 from clarion.providers.definition.result import refuse_account
-from clarion.providers.definition.smtp_account import SmtpAccount
-from clarion.providers.email import smtp_options
+from clarion.providers.email import smtp_account
+from clarion.providers.email.smtp_account import SmtpAccount
 from clarion.secret import Secret
 
 
@@ -20,18 +19,18 @@ class SmtpCredentials(EmailCredentials):
     secure: bool | None = None
     require_tls: bool = False
     ignore_tls: bool = False
-    tls_options: Annotated[dict[str, Any] | str | None, smtp_options.TLS_OPTIONS] = None
+    tls_options: Annotated[dict[str, Any] | str | None, smtp_account.TLS_OPTIONS] = None
 
 
 class SigningCredentials(SmtpCredentials):
     domain: Annotated[str, HOST] = ""
-    account_sid: Annotated[str, smtp_options.SELECTOR] = ""
-    secret_key: Annotated[Secret, smtp_options.DKIM_KEY] = Secret("")
+    account_sid: Annotated[str, smtp_account.SELECTOR] = ""
+    secret_key: Annotated[Secret, smtp_account.DKIM_KEY] = Secret("")
 
 
 def account(given: SmtpCredentials) -> SmtpAccount:
     """Build the SMTP account; by default, TLS is used if the server offers it."""
-    port, tls = _port(given.port.strip()), smtp_options.read_tls_options(given.tls_options)
+    port, tls = _port(given.port.strip()), smtp_account.read_tls_options(given.tls_options)
     return SmtpAccount(
         host=given.host.strip(),
         port=port,
@@ -48,7 +47,7 @@ def account(given: SmtpCredentials) -> SmtpAccount:
 
 
 def signing_account(given: SigningCredentials) -> SmtpAccount:
-    key = smtp_options.read_dkim_key(given.domain.strip(), given.account_sid.strip(), given.secret_key.reveal())
+    key = smtp_account.read_dkim_key(given.domain.strip(), given.account_sid.strip(), given.secret_key.reveal())
     return replace(account(given), dkim=key)
 
 
@@ -63,8 +62,8 @@ PROVIDER = SmtpProvider(
     name="Custom SMTP",
     credentials=SigningCredentials,
     account=signing_account,
-    find_problems=smtp_options.find_dkim_problems,
+    find_problems=smtp_account.find_dkim_problems,
     documentation="https://www.rfc-editor.org/rfc/rfc5321",
     note=f"Encryption is used where the server offers it: `secure` speaks TLS at once (as port 465 always does), "
-    f"`requireTls` insists, `ignoreTls` does without. {smtp_options.NOTE}",
+    f"`requireTls` insists, `ignoreTls` does without. {smtp_account.NOTE}",
 )

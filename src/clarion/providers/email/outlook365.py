@@ -1,8 +1,8 @@
 """Microsoft Outlook 365: SMTP submission with the sender's mailbox."""
 
 from clarion.providers.definition.credentials import EmailCredentials
-from clarion.providers.definition.kinds import SmtpProvider
-from clarion.providers.definition.smtp_account import SmtpAccount
+from clarion.providers.definition.provider import SmtpProvider
+from clarion.providers.email.smtp_account import SmtpAccount
 from clarion.secret import Secret
 
 

@@ -1,12 +1,17 @@
 """Plunk: HTML-only e-mails, with an idempotency key that a second request is refused for."""
 
-from clarion.providers.definition.answer import ProviderAnswer, json_id
 from clarion.providers.definition.credentials import EmailCredentials
-from clarion.providers.definition.failures import ALREADY_SENT, Classification, error_text
-from clarion.providers.definition.kinds import Check, EmailProvider
 from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.provider import Check, EmailProvider
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
-from clarion.providers.definition.result import FailureKind
+from clarion.providers.definition.result import (
+    ALREADY_SENT,
+    Classification,
+    FailureKind,
+    ProviderAnswer,
+    error_text,
+    json_id,
+)
 from clarion.providers.email.message import Email
 from clarion.secret import Secret
 

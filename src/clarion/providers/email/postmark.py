@@ -4,14 +4,21 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from clarion.providers.definition.answer import ProviderAnswer, SendContext, json_id
 from clarion.providers.definition.credentials import EmailCredentials
-from clarion.providers.definition.failures import codes, error_text
-from clarion.providers.definition.kinds import Check, EmailProvider
 from clarion.providers.definition.overrides import pascal
+from clarion.providers.definition.provider import Check, EmailProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
 from clarion.providers.definition.request import ProviderRequest, drop_empty, key_header
-from clarion.providers.definition.result import FailureKind, SendFailure, Sent
+from clarion.providers.definition.result import (
+    FailureKind,
+    ProviderAnswer,
+    SendContext,
+    SendFailure,
+    Sent,
+    codes,
+    error_text,
+    json_id,
+)
 from clarion.providers.email.addresses import write_address
 from clarion.providers.email.message import Attachment, Email
 from clarion.secret import Secret

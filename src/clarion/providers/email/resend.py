@@ -1,16 +1,14 @@
 """Resend: e-mails in JSON with an idempotency key, and Standard Webhooks."""
 
-from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import EmailCredentials
-from clarion.providers.definition.failures import codes, error_text, seconds_header
-from clarion.providers.definition.kinds import Check, EmailProvider
 from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.provider import Check, EmailProvider
 from clarion.providers.definition.receipts import EventReader, Receipts, kinds_of
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
-from clarion.providers.definition.result import FailureKind
+from clarion.providers.definition.result import FailureKind, codes, error_text, json_id, seconds_header
 from clarion.providers.email.addresses import write_address
 from clarion.providers.email.message import Email
-from clarion.providers.signing.standard_webhooks import is_standard_signed
+from clarion.providers.signing.signatures import is_standard_signed
 from clarion.secret import Secret
 
 _HOST = "https://api.resend.com"

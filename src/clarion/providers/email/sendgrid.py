@@ -4,16 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from clarion.jsontext import json_text
-from clarion.providers.definition.answer import header_id
 from clarion.providers.definition.credentials import EmailCredentials
-from clarion.providers.definition.failures import error_text, reset_header
-from clarion.providers.definition.kinds import Check, EmailProvider
 from clarion.providers.definition.overrides import deep_merge, snake
+from clarion.providers.definition.provider import Check, EmailProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
-from clarion.providers.definition.result import FailureKind
+from clarion.providers.definition.result import FailureKind, error_text, header_id, reset_header
 from clarion.providers.email.message import Attachment, Email, mailbox, mailboxes
-from clarion.providers.signing.public_keys import is_ecdsa_signed
+from clarion.providers.signing.signatures import is_ecdsa_signed
 from clarion.secret import Secret
 
 # Members of a personalization that are no recipients, and are not read by our message.

@@ -4,14 +4,12 @@ import re
 from email.header import Header
 from email.headerregistry import Address
 
-from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import EmailCredentials
-from clarion.providers.definition.failures import codes, error_text, seconds_header
-from clarion.providers.definition.kinds import Check, EmailProvider
 from clarion.providers.definition.overrides import as_given, rename_members
+from clarion.providers.definition.provider import Check, EmailProvider
 from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
-from clarion.providers.definition.result import FailureKind
+from clarion.providers.definition.result import FailureKind, codes, error_text, json_id, seconds_header
 from clarion.providers.email.message import Email, first_mailbox, mailbox
 from clarion.secret import Secret
 

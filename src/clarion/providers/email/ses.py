@@ -6,18 +6,23 @@ from typing import Annotated, Any
 
 import msgspec
 
-from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import EmailCredentials
-from clarion.providers.definition.failures import error_text, header_codes
-from clarion.providers.definition.kinds import Check, EmailProvider
 from clarion.providers.definition.overrides import pascal
+from clarion.providers.definition.provider import Check, EmailProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipt, Receipts, RequestFlow, kinds_of
 from clarion.providers.definition.request import ProviderRequest, drop_empty
-from clarion.providers.definition.result import FailureKind
+from clarion.providers.definition.result import FailureKind, error_text, header_codes, json_id
 from clarion.providers.email.message import Email
 from clarion.providers.email.mime import write_mime
-from clarion.providers.signing.aws import REFUSED_ACCOUNT_CODES, REGION, aws_address, make_aws_signer
-from clarion.providers.signing.sns import get_topic_owner, is_confirmation_url, is_signed_by_sns
+from clarion.providers.signing.amazon import (
+    REFUSED_ACCOUNT_CODES,
+    REGION,
+    aws_address,
+    get_topic_owner,
+    is_confirmation_url,
+    is_signed_by_sns,
+    make_aws_signer,
+)
 from clarion.secret import Secret
 
 

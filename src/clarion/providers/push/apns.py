@@ -5,13 +5,19 @@ from functools import lru_cache
 from typing import Any
 
 from clarion.clock import MINUTE, Millis
-from clarion.providers.definition.answer import header_id
 from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.failures import codes
-from clarion.providers.definition.kinds import Check, PushProvider
 from clarion.providers.definition.overrides import deep_merge, recase
-from clarion.providers.definition.request import ProviderCall, ProviderRequest, drop_empty, key_header, path_part
-from clarion.providers.definition.sizes import Size, json_bytes
+from clarion.providers.definition.provider import Check, PushProvider
+from clarion.providers.definition.request import (
+    ProviderCall,
+    ProviderRequest,
+    Size,
+    drop_empty,
+    json_bytes,
+    key_header,
+    path_part,
+)
+from clarion.providers.definition.result import codes, header_id
 from clarion.providers.push.apple import IN_ALERT, IN_APS, MAX_BYTES, MAX_CALL_BYTES, apple_name, write_aps
 from clarion.providers.push.message import Push
 from clarion.providers.signing.jwt import sign_es256

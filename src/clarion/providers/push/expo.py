@@ -3,14 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from clarion.providers.definition.answer import ProviderAnswer, json_id
 from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.failures import all_equal, codes, error_text
-from clarion.providers.definition.kinds import Check, PushProvider
+from clarion.providers.definition.provider import Check, PushProvider
 from clarion.providers.definition.receipts import Receipt, ReceiptKind, ReceiptQuery
-from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
-from clarion.providers.definition.result import FailureKind
-from clarion.providers.definition.sizes import Size, json_bytes
+from clarion.providers.definition.request import ProviderRequest, Size, bearer, drop_empty, json_bytes
+from clarion.providers.definition.result import FailureKind, ProviderAnswer, all_equal, codes, error_text, json_id
 from clarion.providers.push.message import Push
 from clarion.secret import Secret
 

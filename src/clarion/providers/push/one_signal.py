@@ -4,15 +4,19 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
-from clarion.providers.definition.answer import ProviderAnswer, SendContext
-from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.failures import read_error_text, statuses
-from clarion.providers.definition.formats import FormatRule
-from clarion.providers.definition.kinds import Check, PushProvider
+from clarion.providers.definition.credentials import Credentials, FormatRule
 from clarion.providers.definition.overrides import snake
-from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
-from clarion.providers.definition.result import FailureKind, SendFailure, Sent
-from clarion.providers.definition.sizes import Size, json_bytes
+from clarion.providers.definition.provider import Check, PushProvider
+from clarion.providers.definition.request import Headers, ProviderRequest, Size, drop_empty, json_bytes, key_header
+from clarion.providers.definition.result import (
+    FailureKind,
+    ProviderAnswer,
+    SendContext,
+    SendFailure,
+    Sent,
+    read_error_text,
+    statuses,
+)
 from clarion.providers.push.message import Push
 from clarion.secret import Secret
 

@@ -2,16 +2,14 @@
 
 from typing import Annotated
 
-from clarion.providers.apprise.client import APPRISE_URL, is_installed
-from clarion.providers.definition.answer import either, json_id, own_id
-from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.failures import statuses
-from clarion.providers.definition.formats import URL, FormatRule
-from clarion.providers.definition.kinds import PushProvider
+from clarion.providers.definition.credentials import URL, Credentials, FormatRule
 from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.provider import PushProvider
 from clarion.providers.definition.request import ProviderRequest, drop_empty
+from clarion.providers.definition.result import either, json_id, own_id, statuses
 from clarion.providers.push.message import Push
-from clarion.providers.signing.webhook import sign_webhook
+from clarion.providers.signing.signatures import sign_webhook
+from clarion.providers.transport.apprise_client import APPRISE_URL, is_installed
 from clarion.secret import Secret
 
 

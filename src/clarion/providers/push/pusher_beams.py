@@ -3,16 +3,23 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.kinds import Check, PushProvider
 from clarion.providers.definition.overrides import deep_merge, recase, snake
+from clarion.providers.definition.provider import Check, PushProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, is_same, kinds_of
-from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty, path_part
-from clarion.providers.definition.sizes import Size, json_bytes, text_bytes
+from clarion.providers.definition.request import (
+    ProviderRequest,
+    Size,
+    bearer,
+    drop_empty,
+    json_bytes,
+    path_part,
+    text_bytes,
+)
+from clarion.providers.definition.result import json_id
 from clarion.providers.push.apple import IN_ALERT, IN_APS, MAX_BYTES, apple_name, write_aps
 from clarion.providers.push.message import Push, as_texts
-from clarion.providers.signing.digests import hmac_hex
+from clarion.providers.signing.signatures import hmac_hex
 from clarion.secret import Secret
 
 _RESULT_LISTS = ("users_delivered_to_gateway", "users_no_devices", "users_gateway_failed")

@@ -1,12 +1,11 @@
 """Pushpad: one call for all browsers of a user."""
 
 from clarion.jsontext import json_text
-from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.failures import codes
-from clarion.providers.definition.kinds import Check, PushProvider
 from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.provider import Check, PushProvider
 from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, path_part
+from clarion.providers.definition.result import codes, json_id
 from clarion.providers.push.message import Push
 from clarion.secret import Secret
 

@@ -1,6 +1,6 @@
 """The gateway: sends messages through providers, and redacts secrets in the results."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -8,30 +8,34 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clarion.clock import Clock, SystemClock
-from clarion.providers.apprise.client import AppriseClient
-from clarion.providers.definition.answer import ProviderAnswer
 from clarion.providers.definition.credentials import read_credentials
-from clarion.providers.definition.kinds import BuiltinProvider, HttpProvider, SmtpProvider
 from clarion.providers.definition.outgoing import Outgoing
-from clarion.providers.definition.provider import Provider
+from clarion.providers.definition.provider import BuiltinProvider, HttpProvider, Provider, SmtpProvider
 from clarion.providers.definition.receipts import Callback, ProviderReply, Receipt, ReceiptRefused
-from clarion.providers.definition.request import ProviderRequest
-from clarion.providers.definition.result import FailureKind, SendFailure, Sent
-from clarion.providers.definition.smtp_account import SmtpAccount
+from clarion.providers.definition.request import ProviderRequest, check_sizes
+from clarion.providers.definition.result import FailureKind, ProviderAnswer, SendFailure, Sent
 from clarion.providers.email.message import read_email
 from clarion.providers.email.mime import MimeMessage, write_mime
+from clarion.providers.email.smtp_account import SmtpAccount
 from clarion.providers.registry import find_provider
 from clarion.providers.sending.accounts import Accounts
-from clarion.providers.sending.http_sender import HttpSender
-from clarion.providers.sending.large_content import run_by_size
+from clarion.providers.sending.http_sender import (
+    MAX_LOOP_CHARACTERS,
+    AnyProvider,
+    HttpSender,
+    add_overrides,
+    run_by_size,
+)
 from clarion.providers.sending.redaction import make_account_redactor, make_redactor
 from clarion.providers.signing.dkim import sign_email
+from clarion.providers.transport.apprise_client import AppriseClient
+from clarion.providers.transport.calls import RewriteUrl
 from clarion.providers.transport.egress import EgressGuard
 from clarion.providers.transport.http_clients import HttpClients
-from clarion.providers.transport.smtp.client import SmtpClient
-from clarion.providers.transport.urls import RewriteUrl
+from clarion.providers.transport.smtp import SmtpClient
 from clarion.vocabulary import Channel
 
+SIMULATED = {"simulated": True}
 _MAX_MESSAGE = 400
 
 
@@ -158,12 +162,63 @@ class ProviderGateway:
         return self._http_sender
 
 
+class DryGateway:
+    """Finds the faults that show before a provider is called: credentials, addresses, sizes, contents."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    async def send(self, provider_id: str, outgoing: Outgoing) -> Sent:
+        """Prepare the message; raises SendFailure, without secrets in its text and values."""
+        try:
+            self._prepare(provider_id, outgoing)
+        except SendFailure as error:
+            failure = redact_failure(error, make_redactor(outgoing))
+        else:
+            return Sent(provider_message_id=outgoing.message_id, raw=SIMULATED)
+        raise failure
+
+    def _prepare(self, provider_id: str, outgoing: Outgoing) -> None:
+        provider = get_sending_provider(provider_id)
+        if len(outgoing.content) > MAX_LOOP_CHARACTERS:
+            # This takes long, and a simulation has no thread to do it in.
+            return
+        if isinstance(provider, HttpProvider):
+            self._prepare_requests(provider, outgoing)
+        elif isinstance(provider, SmtpProvider):
+            account = read_credentials(provider.credentials, outgoing.credentials)
+            provider.account(account)
+            write_mime(read_email(outgoing, account, self._clock.now()))
+
+    def _prepare_requests(self, provider: AnyProvider, outgoing: Outgoing) -> None:
+        account = read_credentials(provider.credentials, outgoing.credentials)
+        message = provider.read_message(outgoing, account, self._clock.now())
+        for part in provider.parts(message).values():
+            request = provider.request(account, part)
+            if isinstance(request, Generator):
+                # It would ask the provider for something first.
+                request.close()
+                continue
+            request = add_overrides(provider, request, outgoing.overrides)
+            if provider.sizes is not None:
+                check_sizes(provider.name, provider.sizes(request))
+
+
 def get_sending_provider(provider_id: str) -> Provider:
     """Find a provider that messages can be sent through; raises SendFailure."""
     provider = find_provider(provider_id)
     if provider is None or not _is_sending(provider):
         raise SendFailure(FailureKind.PERMANENT, f"Clarion cannot send through '{provider_id}' yet")
     return provider
+
+
+def redact_failure(failure: SendFailure, redact: Any) -> SendFailure:
+    """The failure without secrets in its text and values."""
+    message = redact(failure.message)[:_MAX_MESSAGE]
+    redacted = SendFailure(failure.kind, message, retry_after=failure.retry_after, raw=redact(failure.raw))
+    redacted.is_ambiguous, redacted.dead_tokens = failure.is_ambiguous, failure.dead_tokens
+    redacted.is_account_refused = failure.is_account_refused
+    return redacted
 
 
 def _is_sending(provider: Provider | None) -> bool:
@@ -176,12 +231,3 @@ def _sign(message: MimeMessage, account: SmtpAccount) -> MimeMessage:
     if account.dkim is None:
         return message
     return replace(message, content=sign_email(message.content, account.dkim))
-
-
-def redact_failure(failure: SendFailure, redact: Any) -> SendFailure:
-    """The failure without secrets in its text and values."""
-    message = redact(failure.message)[:_MAX_MESSAGE]
-    redacted = SendFailure(failure.kind, message, retry_after=failure.retry_after, raw=redact(failure.raw))
-    redacted.is_ambiguous, redacted.dead_tokens = failure.is_ambiguous, failure.dead_tokens
-    redacted.is_account_refused = failure.is_account_refused
-    return redacted

@@ -7,20 +7,10 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from clarion.clock import Clock
-from clarion.providers.apprise.client import APPRISE_URL, AppriseClient
-from clarion.providers.definition.answer import ProviderAnswer, SendContext
 from clarion.providers.definition.credentials import Credentials, read_credentials
-from clarion.providers.definition.failures import (
-    ACCOUNT_REFUSED,
-    ALREADY_SENT,
-    REFUSED_ACCOUNT_STATUSES,
-    Classification,
-    classify_status,
-    read_error_text,
-)
-from clarion.providers.definition.kinds import HttpProvider
 from clarion.providers.definition.outgoing import Outgoing, always
 from clarion.providers.definition.overrides import read_passthrough
+from clarion.providers.definition.provider import HttpProvider
 from clarion.providers.definition.receipts import (
     Callback,
     ProviderReply,
@@ -29,17 +19,28 @@ from clarion.providers.definition.receipts import (
     ReceiptRefused,
     RequestFlow,
 )
-from clarion.providers.definition.request import ProviderCall, ProviderRequest, encode_call
-from clarion.providers.definition.result import FailureKind, SendFailure, Sent, mark_ambiguous
-from clarion.providers.definition.sizes import check_sizes
-from clarion.providers.sending.accounts import Accounts
-from clarion.providers.sending.large_content import run_by_size
+from clarion.providers.definition.request import ProviderCall, ProviderRequest, check_sizes, encode_call
+from clarion.providers.definition.result import (
+    ACCOUNT_REFUSED,
+    ALREADY_SENT,
+    REFUSED_ACCOUNT_STATUSES,
+    Classification,
+    FailureKind,
+    ProviderAnswer,
+    SendContext,
+    SendFailure,
+    Sent,
+    classify_status,
+    mark_ambiguous,
+    read_error_text,
+)
+from clarion.providers.sending.accounts import Accounts, TokenCache
+from clarion.providers.transport.apprise_client import APPRISE_URL, AppriseClient
 from clarion.providers.transport.http_clients import HttpClients
-from clarion.providers.transport.token_cache import TokenCache
 
 T = TypeVar("T")
 AnyProvider = HttpProvider[Any, Any]
-
+MAX_LOOP_CHARACTERS = 32 * 1024
 _MAX_CONCURRENT_PARTS = 10
 
 
@@ -205,6 +206,13 @@ def add_overrides(provider: AnyProvider, request: ProviderRequest, overrides: Ma
     return request.merged(
         body=passthrough.body, headers=passthrough.headers, query=passthrough.query, merge=provider.merge
     )
+
+
+async def run_by_size(outgoing: Outgoing, prepare: Callable[[], T]) -> T:
+    """Prepare a message in the event loop, or in a thread if its content is large."""
+    if len(outgoing.content) <= MAX_LOOP_CHARACTERS:
+        return prepare()
+    return await asyncio.to_thread(prepare)
 
 
 def _classify(provider: AnyProvider, answer: ProviderAnswer) -> Classification | None:

@@ -3,6 +3,7 @@
 import base64
 import binascii
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -14,12 +15,21 @@ from cryptography.hazmat.primitives.asymmetric.utils import Prehashed
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 
-from clarion.providers.definition.smtp_account import DkimKey, DkimPrivateKey
-
 _MIN_RSA_BITS = 1024
 _RELAXED = b"relaxed"
 # Receivers accept a one-click unsubscription only if these are signed (RFC 8058). The library has the other headers.
 _ALSO_SIGNED = frozenset({b"list-unsubscribe-post"})
+
+DkimPrivateKey = RSAPrivateKey | Ed25519PrivateKey
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DkimKey:
+    """The key that e-mails are signed with, and where receivers find its public half in the DNS."""
+
+    domain: str
+    selector: str
+    private_key: DkimPrivateKey = field(repr=False)
 
 
 def load_dkim_key(text: str) -> DkimPrivateKey:

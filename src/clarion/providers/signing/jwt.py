@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from clarion.jsontext import encode_json
 from clarion.providers.definition.receipts import is_same
 from clarion.providers.definition.result import refuse_account
-from clarion.providers.signing.digests import hmac_bytes
+from clarion.providers.signing.signatures import hmac_bytes
 from clarion.secret import Secret
 
 Claims = Mapping[str, Any]

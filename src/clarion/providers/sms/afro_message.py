@@ -4,10 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from clarion.providers.definition.answer import ProviderAnswer, json_id
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.provider import Check, SmsProvider
 from clarion.providers.definition.receipts import (
     Callback,
     EventReader,
@@ -17,7 +16,7 @@ from clarion.providers.definition.receipts import (
     kinds_of,
 )
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
-from clarion.providers.definition.result import FailureKind
+from clarion.providers.definition.result import FailureKind, ProviderAnswer, json_id
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 

@@ -1,22 +1,23 @@
 """Azure Communication Services: SMS, and delivery reports through Event Grid."""
 
+import base64
+import binascii
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import format_datetime
+from hashlib import sha256
+from urllib.parse import urlsplit
 
 from clarion.clock import Millis
 from clarion.ids import find_id, id_millis
 from clarion.jsontext import json_text
-from clarion.providers.definition.answer import json_id
-from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.failures import codes
-from clarion.providers.definition.formats import as_url
-from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.credentials import SenderCredentials, as_url
 from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.provider import Check, SmsProvider
 from clarion.providers.definition.receipts import Callback, EventReader, ProviderReply, Receipts, by_token, kinds_of
 from clarion.providers.definition.request import ProviderCall, ProviderRequest
-from clarion.providers.definition.result import FailureKind, SendFailure
-from clarion.providers.signing.azure import sign_azure
+from clarion.providers.definition.result import FailureKind, SendFailure, codes, json_id, refuse_account
+from clarion.providers.signing.signatures import hmac_base64
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 
@@ -61,6 +62,25 @@ def _first_sent(sms: Sms) -> str:
     return format_datetime(datetime.fromtimestamp(created_at // 1000, UTC), usegmt=True)
 
 
+def sign_azure(access_key: Secret, call: ProviderCall, now: Millis) -> Mapping[str, str]:
+    """Return the headers that sign a call; the key is the base64 text of the connection string."""
+    parts = urlsplit(call.url)
+    path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+    date = format_datetime(datetime.fromtimestamp(now // 1000, UTC), usegmt=True)
+    digest = base64.b64encode(sha256(call.content).digest()).decode()
+    text = f"{call.method}\n{path}\n{date};{parts.netloc};{digest}"
+    signature = hmac_base64(_decode(access_key), text.encode())
+    authorization = f"HMAC-SHA256 SignedHeaders=x-ms-date;host;x-ms-content-sha256&Signature={signature}"
+    return {"x-ms-date": date, "x-ms-content-sha256": digest, "Authorization": authorization}
+
+
+def _decode(access_key: Secret) -> bytes:
+    try:
+        return base64.b64decode(access_key.reveal(), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise refuse_account("The access key is not base64") from error
+
+
 def sign(account: AzureSmsCredentials, call: ProviderCall, now: Millis) -> Mapping[str, str]:
     return sign_azure(Secret(account.part("accesskey")), call, now)
 
@@ -88,7 +108,6 @@ RECEIPTS = EventReader(
         "sender blocked for given recipient" in str(event["data"].get("deliveryStatusDetails")).lower()
     ),
 )
-
 PROVIDER = SmsProvider(
     id="azure-sms",
     name="Azure SMS",

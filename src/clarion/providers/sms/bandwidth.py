@@ -1,12 +1,11 @@
 """Bandwidth: messaging API version 2."""
 
-from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.failures import codes
-from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.provider import Check, SmsProvider
 from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, basic, path_part
+from clarion.providers.definition.result import codes, json_id
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 

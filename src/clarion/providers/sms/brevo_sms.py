@@ -1,13 +1,11 @@
 """Brevo: transactional SMS."""
 
-from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.failures import error_text, seconds_header
-from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.provider import Check, SmsProvider
 from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
-from clarion.providers.definition.result import FailureKind
+from clarion.providers.definition.result import FailureKind, error_text, json_id, seconds_header
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 

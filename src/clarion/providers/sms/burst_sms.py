@@ -2,14 +2,13 @@
 
 import json
 
-from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import OptionalSenderCredentials
-from clarion.providers.definition.failures import all_equal, codes
-from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.provider import Check, SmsProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, basic, drop_empty
-from clarion.providers.signing.digests import hmac_hex
+from clarion.providers.definition.result import all_equal, codes, json_id
+from clarion.providers.signing.signatures import hmac_hex
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 

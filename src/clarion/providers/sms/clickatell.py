@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from clarion.providers.definition.answer import json_id, values_at
 from clarion.providers.definition.credentials import OptionalSenderCredentials
-from clarion.providers.definition.failures import codes
-from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.provider import Check, SmsProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
+from clarion.providers.definition.result import codes, json_id, values_at
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 

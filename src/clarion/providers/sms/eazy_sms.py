@@ -1,12 +1,10 @@
 """Eazy (Spotler Message): channels and recipients have addresses like e-mail."""
 
-from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import SmsCredentials
-from clarion.providers.definition.failures import codes, error_text
-from clarion.providers.definition.kinds import SmsProvider
 from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.provider import SmsProvider
 from clarion.providers.definition.request import ProviderRequest, bearer, path_part
-from clarion.providers.definition.result import FailureKind
+from clarion.providers.definition.result import FailureKind, codes, error_text, json_id
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 

@@ -3,14 +3,11 @@
 from typing import Annotated
 
 from clarion.clock import Millis
-from clarion.providers.definition.answer import ProviderAnswer, SendContext, json_id
-from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.formats import HEADER_NAME, URL
-from clarion.providers.definition.kinds import SmsProvider
+from clarion.providers.definition.credentials import HEADER_NAME, URL, SenderCredentials
 from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.provider import SmsProvider, TokenExchange
 from clarion.providers.definition.request import Headers, ProviderRequest, key_header
-from clarion.providers.definition.result import Sent
-from clarion.providers.definition.token_exchange import TokenExchange
+from clarion.providers.definition.result import ProviderAnswer, SendContext, Sent, json_id
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 

@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from clarion.providers.definition.answer import text_id
 from clarion.providers.definition.credentials import OptionalSenderCredentials
-from clarion.providers.definition.failures import text_codes, text_matches
-from clarion.providers.definition.kinds import SmsProvider
 from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.provider import SmsProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
 from clarion.providers.definition.request import ProviderRequest, drop_empty
+from clarion.providers.definition.result import text_codes, text_id, text_matches
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 

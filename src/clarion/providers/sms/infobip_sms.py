@@ -3,15 +3,12 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from clarion.providers.definition.answer import json_id
-from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.failures import all_equal, codes, error_text
-from clarion.providers.definition.formats import URL_OR_HOST, as_url
-from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.credentials import URL_OR_HOST, SenderCredentials, as_url
 from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.provider import Check, SmsProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
-from clarion.providers.definition.result import FailureKind
+from clarion.providers.definition.result import FailureKind, all_equal, codes, error_text, json_id
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 

@@ -3,14 +3,11 @@
 import re
 from typing import Annotated
 
-from clarion.providers.definition.answer import ProviderAnswer, json_id
-from clarion.providers.definition.credentials import OptionalSenderCredentials
-from clarion.providers.definition.failures import Classification, all_equal
-from clarion.providers.definition.formats import FormatRule
-from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.credentials import FormatRule, OptionalSenderCredentials
 from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.provider import Check, SmsProvider
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
-from clarion.providers.definition.result import FailureKind
+from clarion.providers.definition.result import Classification, FailureKind, ProviderAnswer, all_equal, json_id
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 

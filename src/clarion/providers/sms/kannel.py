@@ -2,13 +2,11 @@
 
 from urllib.parse import urlencode
 
-from clarion.providers.definition.answer import own_id
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.failures import ACCOUNT_REFUSED, error_text, text_matches
-from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.provider import Check, SmsProvider
 from clarion.providers.definition.receipts import EventReader, Receipts, by_token, form_events, kinds_of
 from clarion.providers.definition.request import ProviderRequest, drop_empty
-from clarion.providers.definition.result import FailureKind
+from clarion.providers.definition.result import ACCOUNT_REFUSED, FailureKind, error_text, own_id, text_matches
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 

@@ -1,10 +1,10 @@
 """Maqsam: SMS of a phone system with few documented answers."""
 
-from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.kinds import SmsProvider
 from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.provider import SmsProvider
 from clarion.providers.definition.request import ProviderRequest, basic
+from clarion.providers.definition.result import json_id
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 

@@ -2,13 +2,12 @@
 
 from hashlib import sha256
 
-from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.failures import codes
-from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.provider import Check, SmsProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
+from clarion.providers.definition.result import codes, json_id
 from clarion.providers.signing.jwt import read_hs256
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret

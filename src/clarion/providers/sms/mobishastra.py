@@ -1,10 +1,16 @@
 """Mobishastra: a list of messages, each with the login; errors are returned with a 200."""
 
-from clarion.providers.definition.answer import ProviderAnswer, json_id
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.failures import ACCOUNT_REFUSED, error_text, text_codes, text_matches
-from clarion.providers.definition.kinds import Check, SmsProvider
+from clarion.providers.definition.provider import Check, SmsProvider
 from clarion.providers.definition.request import ProviderRequest
+from clarion.providers.definition.result import (
+    ACCOUNT_REFUSED,
+    ProviderAnswer,
+    error_text,
+    json_id,
+    text_codes,
+    text_matches,
+)
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 

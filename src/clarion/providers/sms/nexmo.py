@@ -1,12 +1,11 @@
 """Vonage (formerly Nexmo): SMS API, which returns errors with a 200."""
 
-from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.failures import all_equal, codes
-from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.provider import Check, SmsProvider
 from clarion.providers.definition.receipts import EventReader, Receipts, by_token, json_or_form_events, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, basic, drop_empty
+from clarion.providers.definition.result import all_equal, codes, json_id
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 

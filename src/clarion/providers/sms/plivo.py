@@ -2,15 +2,13 @@
 
 import re
 
-from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.failures import error_text
-from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.provider import Check, SmsProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, basic, drop_empty, path_part
-from clarion.providers.definition.result import FailureKind
-from clarion.providers.signing.digests import hmac_base64
+from clarion.providers.definition.result import FailureKind, error_text, json_id
+from clarion.providers.signing.signatures import hmac_base64
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 

@@ -1,13 +1,11 @@
 """RingCentral: SMS from the number of an extension, with access tokens obtained by a JWT credential."""
 
 from clarion.clock import Millis
-from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.failures import codes
-from clarion.providers.definition.kinds import SmsProvider
 from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.provider import SmsProvider, TokenExchange
 from clarion.providers.definition.request import ProviderRequest, basic
-from clarion.providers.definition.token_exchange import TokenExchange
+from clarion.providers.definition.result import codes, json_id
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 

@@ -1,11 +1,10 @@
 """Sendchamp: SMS in Africa, with special routes for Nigerian numbers."""
 
-from clarion.providers.definition.answer import ProviderAnswer, either, json_id, own_id
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.failures import codes
-from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.provider import Check, SmsProvider
 from clarion.providers.definition.request import ProviderRequest, bearer
+from clarion.providers.definition.result import ProviderAnswer, codes, either, json_id, own_id
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 

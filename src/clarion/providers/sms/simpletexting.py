@@ -2,12 +2,12 @@
 
 import re
 
-from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import OptionalSenderCredentials
-from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import as_given
+from clarion.providers.definition.provider import Check, SmsProvider
 from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
+from clarion.providers.definition.result import json_id
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 

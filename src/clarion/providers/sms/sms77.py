@@ -2,14 +2,13 @@
 
 from hashlib import md5
 
-from clarion.providers.definition.answer import ProviderAnswer, either, json_id, own_id
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.failures import codes, text_codes
-from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.provider import Check, SmsProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, is_same, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, key_header
-from clarion.providers.signing.digests import hmac_hex
+from clarion.providers.definition.result import ProviderAnswer, codes, either, json_id, own_id, text_codes
+from clarion.providers.signing.signatures import hmac_hex
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 

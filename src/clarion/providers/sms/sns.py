@@ -3,14 +3,12 @@
 from collections.abc import Mapping
 from typing import Annotated
 
-from clarion.providers.definition.answer import text_id
 from clarion.providers.definition.credentials import OptionalSenderCredentials
-from clarion.providers.definition.failures import error_text, text_codes
-from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import pascal
+from clarion.providers.definition.provider import Check, SmsProvider
 from clarion.providers.definition.request import ProviderRequest, drop_empty
-from clarion.providers.definition.result import FailureKind
-from clarion.providers.signing.aws import REFUSED_ACCOUNT_CODES, REGION, aws_address, make_aws_signer
+from clarion.providers.definition.result import FailureKind, error_text, text_codes, text_id
+from clarion.providers.signing.amazon import REFUSED_ACCOUNT_CODES, REGION, aws_address, make_aws_signer
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 

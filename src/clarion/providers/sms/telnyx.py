@@ -1,13 +1,12 @@
 """Telnyx: messages of a messaging profile, and webhooks signed with Ed25519."""
 
-from clarion.providers.definition.answer import json_id, values_at
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.failures import codes
-from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.provider import Check, SmsProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
-from clarion.providers.signing.public_keys import is_ed25519_signed
+from clarion.providers.definition.result import codes, json_id, values_at
+from clarion.providers.signing.signatures import is_ed25519_signed
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 

@@ -1,12 +1,12 @@
 """Termii (Africa): SMS with the API key in the body, and signed reports."""
 
-from clarion.providers.definition.answer import json_id
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.kinds import Check, SmsProvider
 from clarion.providers.definition.overrides import snake
+from clarion.providers.definition.provider import Check, SmsProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, is_same, kinds_of
 from clarion.providers.definition.request import ProviderRequest
-from clarion.providers.signing.digests import hmac_hex
+from clarion.providers.definition.result import json_id
+from clarion.providers.signing.signatures import hmac_hex
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 

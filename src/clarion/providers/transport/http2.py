@@ -10,14 +10,18 @@ import httpcore2
 from yarl import URL
 
 from clarion.clock import Clock
-from clarion.providers.definition.answer import ProviderAnswer
 from clarion.providers.definition.request import ProviderCall
-from clarion.providers.definition.result import FailureKind, SendFailure, mark_ambiguous
-from clarion.providers.transport.answers import make_answer
+from clarion.providers.definition.result import FailureKind, ProviderAnswer, SendFailure, mark_ambiguous
+from clarion.providers.transport.calls import (
+    MAX_ANSWER,
+    RewriteUrl,
+    check_headers,
+    find_shortage,
+    host_and_port,
+    make_answer,
+    parse_url,
+)
 from clarion.providers.transport.egress import EgressGuard
-from clarion.providers.transport.headers import check_headers
-from clarion.providers.transport.shortage import find_shortage
-from clarion.providers.transport.urls import MAX_ANSWER, RewriteUrl, host_and_port, parse_url
 
 _IDLE_SECONDS = 600
 

@@ -8,11 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from clarion.clock import Clock
+from clarion.providers.transport.calls import RewriteUrl
 from clarion.providers.transport.egress import EgressGuard
-from clarion.providers.transport.urls import RewriteUrl
 
 if TYPE_CHECKING:
-    from clarion.providers.transport.http1.client import Http1Client
+    from clarion.providers.transport.http1 import Http1Client
     from clarion.providers.transport.http2 import Http2Client
 
 
@@ -31,12 +31,12 @@ class HttpClients:
 
     def prepare(self) -> None:
         """Import the HTTP/1.1 client in the background, so that the first call does not wait for it."""
-        asyncio.get_running_loop().run_in_executor(None, import_module, "clarion.providers.transport.http1.client")
+        asyncio.get_running_loop().run_in_executor(None, import_module, "clarion.providers.transport.http1")
 
     @property
     def http1(self) -> "Http1Client":
         if self._http1 is None:
-            from clarion.providers.transport.http1.client import Http1Client  # noqa: PLC0415
+            from clarion.providers.transport.http1 import Http1Client  # noqa: PLC0415
 
             self._http1 = Http1Client(
                 self._egress, seconds=self._seconds, clock=self._clock, rewrite_url=self._rewrite_url

@@ -10,7 +10,7 @@ from clarion.http.wire import DateTimeText, JsonText, MomentText, OriginText, Wi
 from clarion.ids import OrganizationId, id_text
 from clarion.jobs.details import DetailSource, DetailStatus, ExecutionDetail
 from clarion.jsontext import json_text
-from clarion.providers.builtin.names import BuiltinNames
+from clarion.providers.builtin import BuiltinNames
 from clarion.runs.notifications.model import EventChannel, EventJob, NotificationDetails, event_channel_of, step_types
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import JobStatus, Severity, StepType

@@ -17,7 +17,7 @@ from clarion.db.port import Connection, Database, Dialect, Row, Work
 from clarion.errors import StoreUnavailable
 from clarion.http.streams import Broadcast
 from clarion.ids import EnvironmentId, NotificationId
-from clarion.providers.builtin.names import BuiltinNames
+from clarion.providers.builtin import BuiltinNames
 from clarion.runs.filters import has_row, read_filter
 from clarion.runs.model import RunFilter, RunRow
 from clarion.runs.store import list_run_rows

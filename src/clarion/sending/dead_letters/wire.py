@@ -9,7 +9,7 @@ from clarion.db.port import Row
 from clarion.http.pages import PageNumber
 from clarion.http.wire import DateTimeText, IdText, Wire, given
 from clarion.ids import id_text
-from clarion.providers.builtin.names import BuiltinNames
+from clarion.providers.builtin import BuiltinNames
 from clarion.runs.notifications.wire import ExecutionDetailOut
 from clarion.sending.dead_letters.model import MAX_REDRIVEN, DeadLetter, DeadLetterGrouping
 from clarion.vocabulary import Channel

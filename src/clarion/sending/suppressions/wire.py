@@ -8,7 +8,7 @@ from clarion.clock import iso_text
 from clarion.http.pages import PageNumber
 from clarion.http.wire import DateTimeText, Wire, given, one_of
 from clarion.ids import id_text
-from clarion.providers.builtin.names import BuiltinNames
+from clarion.providers.builtin import BuiltinNames
 from clarion.sending.suppressions.model import Suppression, SuppressionReason
 from clarion.vocabulary import Channel
 

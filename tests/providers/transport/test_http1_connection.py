@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clarion.providers.transport.http1.answer import AnswerReader, BadAnswer, Http1Answer
-from clarion.providers.transport.urls import MAX_ANSWER
+from clarion.providers.transport.calls import MAX_ANSWER
+from clarion.providers.transport.http1_connection import AnswerReader, BadAnswer, Http1Answer
 
 OK = b"HTTP/1.1 200 OK\r\n"
 

@@ -16,7 +16,7 @@ from typing import Any
 import apprise
 import msgspec
 
-from clarion.providers.apprise.protocol import AppriseRequest, AppriseResult
+from clarion.providers.transport.apprise_client import AppriseRequest, AppriseResult
 from clarion.providers.transport.egress import EgressGuard
 
 _FORBIDDEN = ("subprocess.", "os.", "pty.", "ctypes.", "syslog.", "shutil.", "tempfile.", "socket.bind", "webbrowser.")

@@ -8,7 +8,7 @@ from clarion.clock import ManualClock
 from clarion.providers.definition.result import FailureKind
 from clarion.providers.sending.gateway import ProviderGateway
 from tests.providers.loopback import mail_server
-from tests.providers.transport.smtp.test_client import LOOPBACK, fail, send
+from tests.providers.transport.test_smtp import LOOPBACK, fail, send
 
 
 @pytest.fixture

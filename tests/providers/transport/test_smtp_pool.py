@@ -11,10 +11,10 @@ import pytest
 from clarion.clock import ManualClock
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.sending.gateway import ProviderGateway
-from clarion.providers.transport.smtp.pool import MAX_CONCURRENT, ConnectionPool, OnClose
-from clarion.providers.transport.smtp.session import SmtpSession
+from clarion.providers.transport.smtp_pool import MAX_CONCURRENT, ConnectionPool, OnClose
+from clarion.providers.transport.smtp_session import SmtpSession
 from tests.providers.loopback import MailServer
-from tests.providers.transport.smtp.test_client import LOOPBACK, fail, send
+from tests.providers.transport.test_smtp import LOOPBACK, fail, send
 
 
 @dataclass

@@ -14,13 +14,12 @@ from yarl import URL
 from clarion.clock import SECOND, Clock
 from clarion.providers.definition.outgoing import always
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent, mark_ambiguous
-from clarion.providers.definition.smtp_account import SmtpAccount
 from clarion.providers.email.mime import MimeMessage
+from clarion.providers.email.smtp_account import SmtpAccount
+from clarion.providers.transport.calls import RewriteUrl, find_shortage
 from clarion.providers.transport.egress import Address, EgressGuard
-from clarion.providers.transport.shortage import find_shortage
-from clarion.providers.transport.smtp.pool import IDLE_TIMEOUT, ConnectionPool, OnClose
-from clarion.providers.transport.smtp.session import LostBeforeContent, SmtpSession
-from clarion.providers.transport.urls import RewriteUrl
+from clarion.providers.transport.smtp_pool import IDLE_TIMEOUT, ConnectionPool, OnClose
+from clarion.providers.transport.smtp_session import LostBeforeContent, SmtpSession
 
 
 class SmtpClient:

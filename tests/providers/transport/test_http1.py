@@ -12,10 +12,10 @@ import pytest
 from clarion.clock import SystemClock
 from clarion.providers.definition.request import ProviderCall
 from clarion.providers.definition.result import FailureKind, SendFailure
+from clarion.providers.transport import http1
 from clarion.providers.transport.egress import EgressGuard, LookUp
-from clarion.providers.transport.http1 import pool
-from clarion.providers.transport.http1.answer import AnswerReader
-from clarion.providers.transport.http1.client import Http1Client
+from clarion.providers.transport.http1 import Http1Client
+from clarion.providers.transport.http1_connection import AnswerReader
 from tests.garbage import count_alive, without_collections
 from tests.providers.certificates import make_certificate
 from tests.providers.loopback import answering, web_server
@@ -102,7 +102,7 @@ async def test_a_connection_that_the_server_has_closed_is_not_used_again(client:
 
 
 async def test_connections_that_nobody_uses_are_closed(client: Http1Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "_IDLE_SECONDS", 0.05)
+    monkeypatch.setattr(http1, "_IDLE_SECONDS", 0.05)
     async with web_server(answering(200)) as server:
         await client.call(post(server.url()))
         while client._pool._idle:  # noqa: ASYNC110 - nothing tells
@@ -273,3 +273,26 @@ async def test_a_connection_that_ends_before_the_answer_is_ambiguous(client: Htt
 
     assert (failure.kind, failure.is_ambiguous) == (FailureKind.RETRYABLE, True)
     assert "127.0.0.1 failed" in str(failure)
+
+
+@pytest.mark.parametrize("is_reused", [False, True])
+async def test_a_call_whose_time_is_over_when_it_is_connected_sends_nothing(is_reused: bool) -> None:
+    client = Http1Client(EgressGuard(("127.0.0.0/8",)), seconds=10, clock=SystemClock())
+    asked: list[str] = []
+
+    def can_start() -> bool:
+        asked.append("asked")
+        return False
+
+    async with web_server(answering(200)) as server:
+        url = server.url("/mail")
+        if is_reused:
+            await client.call(ProviderCall(method="POST", url=url, headers={}, content=b"first"))
+        with pytest.raises(SendFailure) as refused:
+            await client.call(ProviderCall(method="POST", url=url, headers={}, content=b"late", can_start=can_start))
+
+        assert refused.value.kind is FailureKind.NO_CONNECTION
+        assert not refused.value.is_ambiguous
+        assert asked == ["asked"]
+        assert not any(b"late" in one for one in server.requests)
+    await client.close()

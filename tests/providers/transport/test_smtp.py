@@ -12,10 +12,10 @@ import pytest
 
 from clarion.clock import MINUTE, ManualClock
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent
-from clarion.providers.definition.smtp_account import SmtpAccount
+from clarion.providers.email.smtp_account import SmtpAccount
 from clarion.providers.sending.gateway import ProviderGateway, Timeouts
 from clarion.providers.transport.egress import EgressGuard
-from clarion.providers.transport.smtp.client import can_send_password_unencrypted
+from clarion.providers.transport.smtp import can_send_password_unencrypted
 from tests.providers.certificates import make_certificate
 from tests.providers.loopback import PASSWORD, MailServer, mail_server, make_outgoing
 

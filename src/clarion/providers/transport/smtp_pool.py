@@ -8,7 +8,7 @@ from aiosmtplib import SMTPConnectResponseError
 
 from clarion.clock import SECOND, Clock, Millis
 from clarion.providers.definition.result import FailureKind, SendFailure
-from clarion.providers.transport.smtp.session import SmtpSession
+from clarion.providers.transport.smtp_session import SmtpSession
 
 MAX_CONCURRENT = 100
 IDLE_TIMEOUT = Millis(20 * SECOND)

@@ -1,18 +1,20 @@
-"""Calls to `apprise:`, which a sandbox process makes; their answers look like HTTP answers."""
+"""Calls to `apprise:`, which a sandbox process makes; their answers look like HTTP answers.
+
+They are for services that Apprise can send to, in installations of `clarion[apprise]`.
+"""
 
 import asyncio
 import re
 import sys
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
+from msgspec import Struct
 
 from clarion.clock import Clock
-from clarion.providers.apprise.protocol import AppriseRequest, AppriseResult
-from clarion.providers.definition.answer import ProviderAnswer
 from clarion.providers.definition.request import ProviderCall
-from clarion.providers.definition.result import FailureKind, SendFailure, mark_ambiguous
+from clarion.providers.definition.result import FailureKind, ProviderAnswer, SendFailure, mark_ambiguous
 from clarion.providers.transport.egress import EgressGuard
 
 APPRISE_URL = "apprise:"
@@ -26,6 +28,25 @@ _SENTENCES = {
     "failed": "The service did not take it",
 }
 _MIN_SECRET_LENGTH = 5
+
+
+class AppriseRequest(Struct, frozen=True, kw_only=True):
+    """One notification for one service."""
+
+    url: str
+    title: str
+    body: str
+    seconds: float
+    allow: list[str]
+    """Non-public networks that the operator allowed."""
+
+
+class AppriseResult(Struct, frozen=True, kw_only=True):
+    """The result of a notification; `details` may contain the URL."""
+
+    status: Literal["sent", "unknown service", "forbidden", "timed out", "failed"]
+    service: str = ""
+    details: str = ""
 
 
 def is_installed() -> bool:
@@ -68,7 +89,7 @@ class AppriseClient:
 
 async def _run_sandbox(request: AppriseRequest) -> AppriseResult:
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-B", "-m", "clarion.providers.apprise.sandbox"),
+        *(sys.executable, "-I", "-B", "-m", "clarion.providers.transport.apprise_sandbox"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,

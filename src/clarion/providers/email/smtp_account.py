@@ -1,18 +1,17 @@
-"""Options of an SMTP account that have a format of their own: TLS, and the DKIM key."""
+"""The SMTP server of an account and how to log in there, with its options for TLS and DKIM."""
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import fields
 
-from clarion.providers.definition.credentials import is_blank
-from clarion.providers.definition.formats import FormatRule
+from clarion.providers.definition.credentials import FormatRule, is_blank
 from clarion.providers.definition.result import FailureKind, SendFailure
-from clarion.providers.definition.smtp_account import DkimKey
-from clarion.providers.signing.dkim import load_dkim_key
+from clarion.providers.signing.dkim import DkimKey, load_dkim_key
 
 NOTE = (
     "`tlsOptions` (an object, or the text of one) knows `rejectUnauthorized`, `ca`, `servername` and `minVersion`. "
@@ -23,6 +22,28 @@ _DKIM_FIELDS = ("domain", "accountSid", "secretKey")
 _DKIM_NEEDS = "needs all of domain, accountSid (the selector) and secretKey (the private key)"
 _LABEL = r"[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?"
 _SELECTOR = re.compile(rf"{_LABEL}(\.{_LABEL})*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmtpAccount:
+    """An SMTP server and its credentials; connections are shared only between equal accounts, password included."""
+
+    host: str
+    port: int
+    user: str = ""
+    password: str = field(default="", repr=False)
+    implicit_tls: bool = False
+    start_tls: bool | None = None
+    """True: required. False: never. None: used if the server offers it."""
+    check_certificate: bool = True
+    authority: str | None = field(default=None, repr=False)
+    """A CA certificate to trust in addition to those of the system."""
+    server_name: str | None = None
+    """The name in the certificate, if it is not the host."""
+    min_tls: str | None = None
+    """The oldest version of TLS that is spoken, such as `TLSv1.3`; None is the default of the system."""
+    dkim: DkimKey | None = field(default=None, repr=False, compare=False)
+    """Does not matter to a connection, so accounts that differ in nothing else share theirs."""
 
 
 class TlsOptions(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):

@@ -1,1 +1,0 @@
-"""Apprise: services that Apprise can send to, for installations of `clarion[apprise]`."""

@@ -1,1 +1,0 @@
-"""Built-in providers and their names."""

@@ -1,1 +1,0 @@
-"""Calling providers over HTTP/1.1."""

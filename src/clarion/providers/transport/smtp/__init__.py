@@ -1,1 +1,0 @@
-"""SMTP: a pool of connections for each account."""
