@@ -1,77 +1,12 @@
-"""All providers by id; the built-in ones under the ids in the database."""
+"""All providers by id: each module in the folder of a channel that declares a PROVIDER, and the built-in ones."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pkgutil import iter_modules
 
-from clarion.providers.chat import (
-    chat_webhook,
-    discord,
-    getstream,
-    grafana_on_call,
-    mattermost,
-    msteams,
-    rocket_chat,
-    ryver,
-    slack,
-    whatsapp_business,
-    zulip,
-)
+from clarion.providers import chat, email, push, sms
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.provider import BuiltinProvider, Provider
-from clarion.providers.email import (
-    braze,
-    email_webhook,
-    emailjs,
-    infobip_email,
-    mailersend,
-    mailgun,
-    mailjet,
-    mailtrap,
-    mandrill,
-    netcore,
-    nodemailer,
-    outlook365,
-    plunk,
-    postmark,
-    resend,
-    sendgrid,
-    sendinblue,
-    ses,
-    sparkpost,
-)
-from clarion.providers.push import apns, expo, fcm, one_signal, push_webhook, pusher_beams, pushpad
-from clarion.providers.sms import (
-    africas_talking,
-    afro_message,
-    azure_sms,
-    bandwidth,
-    brevo_sms,
-    bulk_sms,
-    burst_sms,
-    clickatell,
-    clicksend,
-    eazy_sms,
-    firetext,
-    forty_six_elks,
-    generic_sms,
-    gupshup,
-    infobip_sms,
-    isend_sms,
-    kannel,
-    maqsam,
-    messagebird,
-    mobishastra,
-    nexmo,
-    plivo,
-    ring_central,
-    sendchamp,
-    simpletexting,
-    sms77,
-    sms_central,
-    sns,
-    telnyx,
-    termii,
-    twilio,
-)
 from clarion.vocabulary import Channel
 
 
@@ -81,82 +16,23 @@ class InboxCredentials(Credentials):
     hmac: bool = False
 
 
-_ALL: tuple[Provider, ...] = (
+# The inbox, and an outbox that stores e-mails and SMS without sending them.
+_BUILTIN = (
     BuiltinProvider(id="svc", name="In-App", channel=Channel.IN_APP, credentials=InboxCredentials),
-    # An outbox: what is sent through these is stored only.
     BuiltinProvider(id="svc-email", name="Built-in Email", channel=Channel.EMAIL),
     BuiltinProvider(id="svc-sms", name="Built-in SMS", channel=Channel.SMS),
-    braze.PROVIDER,
-    email_webhook.PROVIDER,
-    emailjs.PROVIDER,
-    infobip_email.PROVIDER,
-    mailersend.PROVIDER,
-    mailgun.PROVIDER,
-    mailjet.PROVIDER,
-    mailtrap.PROVIDER,
-    mandrill.PROVIDER,
-    netcore.PROVIDER,
-    nodemailer.PROVIDER,
-    outlook365.PROVIDER,
-    plunk.PROVIDER,
-    postmark.PROVIDER,
-    resend.PROVIDER,
-    sendgrid.PROVIDER,
-    sendinblue.PROVIDER,
-    ses.PROVIDER,
-    sparkpost.PROVIDER,
-    africas_talking.PROVIDER,
-    afro_message.PROVIDER,
-    azure_sms.PROVIDER,
-    bandwidth.PROVIDER,
-    brevo_sms.PROVIDER,
-    bulk_sms.PROVIDER,
-    burst_sms.PROVIDER,
-    clickatell.PROVIDER,
-    clicksend.PROVIDER,
-    eazy_sms.PROVIDER,
-    firetext.PROVIDER,
-    forty_six_elks.PROVIDER,
-    generic_sms.PROVIDER,
-    gupshup.PROVIDER,
-    infobip_sms.PROVIDER,
-    isend_sms.PROVIDER,
-    kannel.PROVIDER,
-    maqsam.PROVIDER,
-    messagebird.PROVIDER,
-    mobishastra.PROVIDER,
-    nexmo.PROVIDER,
-    plivo.PROVIDER,
-    ring_central.PROVIDER,
-    sendchamp.PROVIDER,
-    simpletexting.PROVIDER,
-    sms77.PROVIDER,
-    sms_central.PROVIDER,
-    sns.PROVIDER,
-    telnyx.PROVIDER,
-    termii.PROVIDER,
-    twilio.PROVIDER,
-    apns.PROVIDER,
-    expo.PROVIDER,
-    fcm.PROVIDER,
-    one_signal.PROVIDER,
-    push_webhook.PROVIDER,
-    pusher_beams.PROVIDER,
-    pushpad.PROVIDER,
-    chat_webhook.PROVIDER,
-    discord.PROVIDER,
-    getstream.PROVIDER,
-    grafana_on_call.PROVIDER,
-    mattermost.PROVIDER,
-    msteams.PROVIDER,
-    rocket_chat.PROVIDER,
-    ryver.PROVIDER,
-    slack.PROVIDER,
-    whatsapp_business.PROVIDER,
-    zulip.PROVIDER,
 )
 
-PROVIDERS: Mapping[str, Provider] = {one.id: one for one in _ALL}
+
+def _import_providers() -> Iterator[Provider]:
+    for channel in (email, sms, push, chat):
+        for module in iter_modules(channel.__path__, f"{channel.__name__}."):
+            provider: Provider | None = getattr(import_module(module.name), "PROVIDER", None)
+            if provider is not None:
+                yield provider
+
+
+PROVIDERS: Mapping[str, Provider] = {provider.id: provider for provider in (*_BUILTIN, *_import_providers())}
 
 
 def find_provider(provider_id: str) -> Provider | None:

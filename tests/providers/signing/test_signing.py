@@ -13,10 +13,11 @@ from clarion.clock import Millis, find_moment
 from clarion.providers.definition.receipts import Callback
 from clarion.providers.definition.request import ProviderCall
 from clarion.providers.definition.result import SendFailure
-from clarion.providers.signing.amazon import AwsKey, is_certificate_url, is_confirmation_url, sign_aws
+from clarion.providers.signing.amazon import is_certificate_url, is_confirmation_url, make_aws_signer
 from clarion.providers.signing.jwt import read_hs256, sign_es256, sign_hs256, sign_rs256
 from clarion.providers.signing.signatures import hmac_hex, is_ed25519_signed, is_standard_signed
-from clarion.providers.sms.azure_sms import sign_azure
+from clarion.providers.sms.azure_sms import AzureSmsCredentials, sign
+from clarion.providers.sms.sns import SnsCredentials
 from clarion.secret import Secret
 
 WEBHOOK_BODY = (
@@ -33,16 +34,13 @@ def decode(text: str) -> bytes:
 
 
 def test_the_aws_test_vector_of_a_plain_get() -> None:
-    key = AwsKey(
-        access_key="AKIDEXAMPLE",
-        secret_key=Secret("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"),
-        region="us-east-1",
-        service="service",
+    account = SnsCredentials(
+        api_key="AKIDEXAMPLE", secret_key=Secret("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"), region="us-east-1"
     )
     now = find_moment("2015-08-30T12:36:00Z")
     assert now is not None
-    headers = sign_aws(
-        key, ProviderCall(method="GET", url="https://example.amazonaws.com/", headers={}, content=b""), now
+    headers = make_aws_signer("service")(
+        account, ProviderCall(method="GET", url="https://example.amazonaws.com/", headers={}, content=b""), now
     )
 
     assert headers["X-Amz-Date"] == "20150830T123600Z"
@@ -52,11 +50,15 @@ def test_the_aws_test_vector_of_a_plain_get() -> None:
     )
 
 
+def _azure_account(key: str) -> AzureSmsCredentials:
+    return AzureSmsCredentials(access_key=Secret(f"endpoint=https://x.example;accesskey={key}"), sender="+15550100")
+
+
 def test_azure_signs_path_date_host_and_content() -> None:
     call = ProviderCall(
         method="POST", url="https://x.communication.azure.com/sms?api-version=1", headers={}, content=b"{}"
     )
-    headers = sign_azure(Secret(base64.b64encode(b"key").decode()), call, Millis(1_767_225_600_000))
+    headers = sign(_azure_account(base64.b64encode(b"key").decode()), call, Millis(1_767_225_600_000))
 
     text = (
         "POST\n/sms?api-version=1\nThu, 01 Jan 2026 00:00:00 GMT;x.communication.azure.com;"
@@ -66,7 +68,7 @@ def test_azure_signs_path_date_host_and_content() -> None:
     assert headers["x-ms-content-sha256"] == "RBNvo1WzZ4oRRq0W9+hknpT7T8If536DEMBg9hyq/4o="
     assert headers["Authorization"].endswith(f"&Signature={signature}")
     with pytest.raises(SendFailure, match="base64"):
-        sign_azure(Secret("not base64!"), call, Millis(0))
+        sign(_azure_account("not base64!"), call, Millis(0))
 
 
 @pytest.mark.parametrize(

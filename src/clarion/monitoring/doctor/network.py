@@ -81,7 +81,7 @@ def find_target(provider_id: str, credentials: Mapping[str, Any]) -> NetworkTarg
         if isinstance(provider, SmtpProvider):
             server = provider.account(account)
             return NetworkTarget(server.host, server.port, server.implicit_tls)
-        request = provider.check.request(account) if isinstance(provider, HttpProvider) and provider.check else None
+        request = provider.check(account) if isinstance(provider, HttpProvider) and provider.check else None
     except SendFailure:
         return None
     if request is not None:

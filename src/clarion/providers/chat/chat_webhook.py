@@ -2,7 +2,6 @@
 
 from clarion.providers.chat.message import Chat
 from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.provider import ChatProvider
 from clarion.providers.definition.request import ProviderRequest, drop_empty
 from clarion.providers.definition.result import FailureKind, SendFailure, either, json_id, own_id, statuses
@@ -40,7 +39,6 @@ PROVIDER = ChatProvider(
     sign=lambda account, call, now: sign_webhook(account.secret_key, call, now),
     sent=either(json_id("id"), own_id),
     failures=(statuses(recipient_invalid=(410,)),),
-    casing=as_given,
     documentation="as its settings say",
     idempotency="`Idempotency-Key`",
     note="Goes to the subscriber's `webhookUrl`, or to that of the integration if the subscriber has none.",

@@ -3,7 +3,7 @@
 from clarion.providers.chat.message import KNOWN, Chat
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.overrides import deep_merge, extras, recase, snake
-from clarion.providers.definition.provider import ChatProvider, Check
+from clarion.providers.definition.provider import ChatProvider
 from clarion.providers.definition.request import Headers, ProviderRequest, key_header, path_part
 from clarion.providers.definition.result import (
     ALREADY_SENT,
@@ -72,7 +72,8 @@ PROVIDER = ChatProvider(
         codes("code", recipient_invalid=(16,), rate_limited=(9,), retryable=(-1, 23)),
     ),
     read_retry_after=reset_header("X-RateLimit-Reset"),
-    check=Check(request=check),
+    check=check,
+    casing=None,
     reads=lambda _: True,
     documentation="https://getstream.io/chat/docs/rest/",
     idempotency="`message.id`, with `secretKey`",

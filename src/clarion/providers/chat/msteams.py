@@ -7,7 +7,6 @@ import msgspec
 
 from clarion.providers.chat.message import Chat
 from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.provider import ChatProvider
 from clarion.providers.definition.request import ProviderRequest
 from clarion.providers.definition.result import codes, either, header_id, own_id, text_codes
@@ -70,7 +69,6 @@ PROVIDER = ChatProvider(
         # The workflow is deleted or disabled.
         codes("error.code", recipient_invalid=("WorkflowTriggerIsNotEnabled", "WorkflowNotFound")),
     ),
-    casing=as_given,
     documentation="https://learn.microsoft.com/en-us/connectors/teams/#microsoft-teams-webhook",
     note="Content that is the JSON of an adaptive card is sent as that card.",
 )

@@ -4,7 +4,6 @@ import re
 
 from clarion.providers.chat.message import Chat
 from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.provider import ChatProvider
 from clarion.providers.definition.request import ProviderRequest, key_header
 from clarion.providers.definition.result import (
@@ -51,7 +50,6 @@ PROVIDER = ChatProvider(
         error_text(r"error-(invalid-room|room-not-found|room-archived)", FailureKind.RECIPIENT_INVALID),
     ),
     read_retry_after=read_retry_after,
-    casing=as_given,
     within="message",
     documentation="https://developer.rocket.chat/apidocs/introduction-to-messaging",
     idempotency="`message._id`",

@@ -2,7 +2,6 @@
 
 from clarion.providers.chat.message import Chat
 from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.provider import ChatProvider
 from clarion.providers.definition.request import ProviderRequest
 from clarion.providers.definition.result import statuses
@@ -19,7 +18,6 @@ PROVIDER = ChatProvider(
     request=request,
     # Errors are not documented. A missing URL can only mean that the webhook was deleted.
     failures=(statuses(recipient_invalid=(404, 410)),),
-    casing=as_given,
     documentation="https://api.ryver.com/ryvhooks_simple_incoming.html",
     note="The webhook has to be one of the Ryver format, which is chosen when it is made.",
 )

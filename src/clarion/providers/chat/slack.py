@@ -3,7 +3,7 @@
 from clarion.providers.chat.message import Chat
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.overrides import snake
-from clarion.providers.definition.provider import ChatProvider, Check
+from clarion.providers.definition.provider import ChatProvider
 from clarion.providers.definition.request import ProviderRequest, bearer
 from clarion.providers.definition.result import (
     FailureKind,
@@ -65,7 +65,8 @@ PROVIDER = ChatProvider(
         ),
         error_text(_GONE, FailureKind.RECIPIENT_INVALID),
     ),
-    check=Check(request=check, passes=lambda answer: answer.value("ok") is True),
+    check=check,
+    check_passes=lambda answer: answer.value("ok") is True,
     casing=snake,
     documentation="https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks",
     note="With `token`, that of a bot, subscribers may have a `channel` instead of a `webhookUrl`.",

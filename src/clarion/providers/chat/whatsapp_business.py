@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from clarion.providers.chat.message import Chat
 from clarion.providers.definition.credentials import COUNTRY, URL, Credentials
-from clarion.providers.definition.provider import ChatProvider, Check
+from clarion.providers.definition.provider import ChatProvider
 from clarion.providers.definition.receipts import Callback, EventReader, ProviderReply, Receipts, is_same, kinds_of
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty, path_part
 from clarion.providers.definition.result import FailureKind, SendFailure, codes, json_id, values_at
@@ -63,12 +63,12 @@ def request(account: WhatsappBusinessCredentials, chat: Chat) -> ProviderRequest
         "context": given.get("context"),
         "biz_opaque_callback_data": chat.message_id,
     }
-    return ProviderRequest.json(f"{account.number_url}/messages", drop_empty(body), auth=bearer(account.api_token))
+    return ProviderRequest.json(f"{account.number_url}/messages", drop_empty(body))
 
 
 def is_genuine(callback: Callback, account: WhatsappBusinessCredentials) -> bool:
-    expected = f"sha256={hmac_hex(account.secret_key, callback.body)}" if account.secret_key else ""
-    return is_same(callback.headers.get("x-hub-signature-256", ""), expected)
+    scheme, _, signature = callback.headers.get("x-hub-signature-256", "").partition("=")
+    return scheme == "sha256" and is_same(signature, hmac_hex(account.secret_key, callback.body))
 
 
 def handshake(callback: Callback, account: WhatsappBusinessCredentials) -> ProviderReply | None:
@@ -98,6 +98,7 @@ PROVIDER = ChatProvider(
     id="whatsapp-business",
     name="WhatsApp Business",
     credentials=WhatsappBusinessCredentials,
+    auth=lambda account: bearer(account.api_token),
     request=request,
     sent=json_id("messages.0.id"),
     failures=(
@@ -108,14 +109,11 @@ PROVIDER = ChatProvider(
             retryable=(1, 2, 131000, 131016, 131057),
         ),
     ),
-    check=Check(
-        request=lambda account: ProviderRequest.get(
-            account.number_url, {"fields": "display_phone_number"}, auth=bearer(account.api_token)
-        )
-    ),
+    check=lambda account: ProviderRequest.get(account.number_url, {"fields": "display_phone_number"}),
     receipts=Receipts(
         is_genuine=is_genuine, parse=RECEIPTS, handshake=handshake, signed_with="signature, key in `secretKey`"
     ),
+    casing=None,
     reads=_READ.__contains__,
     documentation="https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes",
     note="Goes to the subscriber's `phone`. Whoever has not written within 24 hours can be sent a template only: the "

@@ -20,6 +20,7 @@ from clarion.providers.definition.overrides import (
     CUSTOM_DATA,
     PASSTHROUGH,
     Casing,
+    as_given,
     deep_merge,
     extras,
     list_not_passed,
@@ -27,7 +28,7 @@ from clarion.providers.definition.overrides import (
     recase,
 )
 from clarion.providers.definition.receipts import ReceiptQuery, Receipts, RequestFlow
-from clarion.providers.definition.request import ProviderCall, ProviderRequest, Size, bearer
+from clarion.providers.definition.request import Headers, ProviderCall, ProviderRequest, Size, bearer
 from clarion.providers.definition.result import (
     Accepts,
     Classifier,
@@ -116,16 +117,12 @@ class TokenExchange(Struct, Generic[A], frozen=True, kw_only=True):
     is_needed: Callable[[A], bool] = _is_always_needed
 
 
+def no_auth(_: Any) -> Headers:
+    return {}
+
+
 def is_success(answer: ProviderAnswer) -> bool:
     return answer.is_success
-
-
-class Check(Struct, Generic[A], frozen=True, kw_only=True):
-    """A free call that tests whether the credentials work."""
-
-    request: Callable[[A], ProviderRequest | None]
-    """Returns None if there is nothing to test for the account."""
-    passes: Accepts = is_success
 
 
 class HttpProvider(Provider, Generic[A, M], frozen=True, kw_only=True):
@@ -134,6 +131,8 @@ class HttpProvider(Provider, Generic[A, M], frozen=True, kw_only=True):
     credentials: type[A]
     request: Callable[[A, M], ProviderRequest | RequestFlow[ProviderRequest]]
     """Builds the request of a message. If it needs other calls first, it yields these requests."""
+    auth: Callable[[A], Headers] = no_auth
+    """Returns the headers that authenticate every call of the account."""
     sent: ReadSent = own_id
     accepts: Accepts = has_any_body
     """Returns whether a 2xx answer is a success: some providers return errors with a 200."""
@@ -144,11 +143,13 @@ class HttpProvider(Provider, Generic[A, M], frozen=True, kw_only=True):
     sign: Callable[[A, ProviderCall, Millis], Mapping[str, str]] | None = None
     """Returns signature headers for the encoded request."""
     token: TokenExchange[A] | None = None
-    check: Check[A] | None = None
+    check: Callable[[A], ProviderRequest | None] | None = None
+    """Builds a free call that tests whether the credentials work; None if there is nothing to test for the account."""
+    check_passes: Accepts = is_success
     receipts: Receipts[A] | None = None
     receipt_query: ReceiptQuery[A] | None = None
     """How to fetch receipts, if the provider does not push them."""
-    casing: Casing | None = None
+    casing: Casing | None = as_given
     """The casing in which other overrides are merged into the body; None if they are not merged."""
     within: str = ""
     """The member of the body that overrides are merged into, if not the body itself."""
@@ -213,6 +214,7 @@ class HttpProvider(Provider, Generic[A, M], frozen=True, kw_only=True):
 class EmailProvider(HttpProvider[A, email.Email], frozen=True, kw_only=True):
     channel: Channel = Channel.EMAIL
     known: frozenset[str] = email.KNOWN
+    can_attach_files: bool = True
 
     def read_message(self, outgoing: Outgoing, account: A, now: Millis) -> email.Email:
         return email.read_email(outgoing, account, now)

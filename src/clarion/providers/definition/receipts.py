@@ -22,7 +22,6 @@ A = TypeVar("A", bound=Credentials)
 T = TypeVar("T")
 RequestFlow = Generator[ProviderRequest, ProviderAnswer, T]
 """A generator for results that need extra calls: it yields requests and receives their answers."""
-
 _MAX_AGE = 5 * MINUTE
 _MIN_MILLIS = 100_000_000_000
 """Larger numbers are milliseconds, smaller ones are seconds."""
@@ -123,27 +122,6 @@ def no_reply(_: Callback, __: Any) -> ProviderReply | None:
     return None
 
 
-class Receipts(Struct, Generic[A], frozen=True, kw_only=True):
-    """How a provider sends receipts."""
-
-    is_genuine: Callable[[Callback, A], bool | RequestFlow[bool]]
-    parse: Callable[[Callback], list[Receipt] | RequestFlow[list[Receipt]]]
-    handshake: Callable[[Callback, A], ProviderReply | None] = no_reply
-    """Returns the answer to a call that only verifies our URL; None for any other call."""
-    signed_with: str = ""
-    """Which credential or certificate verifies signatures; empty if only the token in our URL proves the origin."""
-    source: Callable[[Callback], str] | None = None
-    """Returns which customer of the provider sends, for signatures that are the same for all customers."""
-
-
-class ReceiptQuery(Struct, Generic[A], frozen=True, kw_only=True):
-    """How to fetch receipts from a provider that does not push them, by the tickets of the sends."""
-
-    request: Callable[[A, Sequence[str]], ProviderRequest]
-    read: Callable[[ProviderAnswer], list[Receipt]]
-    """Returns the receipts that are available, each with its ticket as the provider's message id."""
-
-
 def by_token(callback: Callback, _: Any) -> bool:
     """Check the token in our URL, which only the provider knows; for providers that sign nothing."""
     given = callback.query.get("token", "")
@@ -158,6 +136,27 @@ def by_basic(user: str, password: Secret) -> Callable[[Callback], bool]:
 def is_same(given: str, expected: str) -> bool:
     """Compare in constant time; an empty expected value never matches."""
     return bool(expected) and hmac.compare_digest(given.encode(), expected.encode())
+
+
+class Receipts(Struct, Generic[A], frozen=True, kw_only=True):
+    """How a provider sends receipts."""
+
+    parse: Callable[[Callback], list[Receipt] | RequestFlow[list[Receipt]]]
+    is_genuine: Callable[[Callback, A], bool | RequestFlow[bool]] = by_token
+    handshake: Callable[[Callback, A], ProviderReply | None] = no_reply
+    """Returns the answer to a call that only verifies our URL; None for any other call."""
+    signed_with: str = ""
+    """Which credential or certificate verifies signatures; empty if only the token in our URL proves the origin."""
+    source: Callable[[Callback], str] | None = None
+    """Returns which customer of the provider sends, for signatures that are the same for all customers."""
+
+
+class ReceiptQuery(Struct, Generic[A], frozen=True, kw_only=True):
+    """How to fetch receipts from a provider that does not push them, by the tickets of the sends."""
+
+    request: Callable[[A, Sequence[str]], ProviderRequest]
+    read: Callable[[ProviderAnswer], list[Receipt]]
+    """Returns the receipts that are available, each with its ticket as the provider's message id."""
 
 
 def parse_time(value: Any) -> Millis | None:

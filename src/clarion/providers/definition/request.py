@@ -131,18 +131,21 @@ class Size(NamedTuple):
     limit: int
 
 
-def encode_call(request: ProviderRequest, can_start: Callable[[], bool] = always) -> ProviderCall:
-    """Encode a request; its `auth` overrides other headers of the same name."""
+def encode_call(
+    request: ProviderRequest, can_start: Callable[[], bool] = always, *, auth: Headers | None = None
+) -> ProviderCall:
+    """Encode a request; `auth`, of the account or of the request, overrides other headers of the same name."""
+    auth = {**auth, **request.auth} if auth else request.auth
     content, content_type = _encode_body(request)
     given = ({"Content-Type": content_type} if content_type else {}) | dict(request.headers)
-    replaced = {name.lower() for name in request.auth}
+    replaced = {name.lower() for name in auth}
     headers = {name: to_single_line(value) for name, value in given.items() if name.lower() not in replaced}
     return ProviderCall(
         method=request.method,
         url=_url(request),
-        headers=headers | {name: to_single_line(value) for name, value in request.auth.items()},
+        headers=headers | {name: to_single_line(value) for name, value in auth.items()},
         content=content,
-        secrets=tuple(request.auth.values()),
+        secrets=tuple(auth.values()),
         can_start=can_start,
     )
 

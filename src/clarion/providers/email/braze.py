@@ -52,12 +52,12 @@ def request(account: BrazeCredentials, email: Email) -> RequestFlow[ProviderRequ
         "headers": email.headers,
     }
     body = {"external_user_ids": [user_id], "messages": {"email": drop_empty(message)}}
-    return ProviderRequest.json(account.url("/messages/send"), body, auth=bearer(account.api_key))
+    return ProviderRequest.json(account.url("/messages/send"), body)
 
 
 def _find_user(account: BrazeCredentials, address: str) -> RequestFlow[str]:
     query = {"email_address": address, "fields_to_export": ["external_id"]}
-    answer = yield ProviderRequest.json(account.url("/users/export/ids"), query, auth=bearer(account.api_key))
+    answer = yield ProviderRequest.json(account.url("/users/export/ids"), query)
     if not answer.is_success or not answer.values("users"):
         kind = FailureKind.RETRYABLE if answer.is_success else classify_status(answer.status)
         sentence = f"Braze answered {answer.status} when it was asked for the recipient: {read_error_text(answer)}"
@@ -78,12 +78,14 @@ PROVIDER = EmailProvider(
     id="braze",
     name="Braze",
     credentials=BrazeCredentials,
+    auth=lambda account: bearer(account.api_key),
     request=request,
     sent=json_id("dispatch_id"),
     accepts=lambda answer: answer.value("message") == "success" and not answer.value("errors"),
     failures=(error_text(r"no recipients", FailureKind.RECIPIENT_INVALID, status=400),),
     read_retry_after=_READ_RETRY_AFTER,
     casing=snake,
+    can_attach_files=False,
     documentation="https://www.braze.com/docs/api/endpoints/messaging/send_messages/post_send_messages/",
     note="`baseUrl` (or `apiURL`) is the REST endpoint of the instance, `applicationId` (or `appID`) the identifier of "
     "the app. Without a reply-to address the workspace's default applies. The key needs the "

@@ -3,7 +3,6 @@
 from typing import Any
 
 from clarion.providers.definition.credentials import EmailCredentials
-from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.provider import EmailProvider
 from clarion.providers.definition.request import ProviderRequest, drop_empty
 from clarion.providers.email.addresses import write_address
@@ -59,10 +58,8 @@ PROVIDER = EmailProvider(
     request=request,
     takes_trace=True,
     sign=lambda account, call, now: sign_webhook(account.secret_key, call, now),
-    casing=as_given,
     custom_data=lambda given: {"customData": given},
     documentation="as its settings say",
-    can_attach_files=True,
     idempotency="`Idempotency-Key`, and `id` in the body",
     note="Any 2xx means taken. `X-Novu-Signature` is the HMAC-SHA256 of the body in hexadecimal, by `secretKey`; files "
     "are in base64. `payloadDetails` has `senderName`, `subject`, `content`, `contentType` and the `payload`.",

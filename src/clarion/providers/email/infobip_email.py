@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from clarion.providers.definition.credentials import URL_OR_HOST, EmailCredentials, as_url
-from clarion.providers.definition.overrides import as_given
-from clarion.providers.definition.provider import Check, EmailProvider
-from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
-from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
+from clarion.providers.definition.provider import EmailProvider
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
+from clarion.providers.definition.request import ProviderRequest, drop_empty, key_header
 from clarion.providers.definition.result import FailureKind, all_equal, codes, error_text, json_id
 from clarion.providers.email.message import Email
 from clarion.providers.email.mime import write_mime
@@ -22,10 +21,6 @@ class InfobipEmailCredentials(EmailCredentials):
     api_key: Secret
     base_url: Annotated[str, URL_OR_HOST]
     application_id: str = ""
-
-    @property
-    def auth(self) -> Headers:
-        return key_header("Authorization", self.api_key, scheme="App")
 
     def url(self, path: str) -> str:
         return f"{as_url(self.base_url)}{path}"
@@ -42,7 +37,7 @@ def request(account: InfobipEmailCredentials, email: Email) -> ProviderRequest:
         "trackingUrl": email.receipts_url,
         "applicationId": account.application_id,
     }
-    return ProviderRequest.json(account.url("/email/4/mime"), drop_empty(body), auth=account.auth)
+    return ProviderRequest.json(account.url("/email/4/mime"), drop_empty(body))
 
 
 def _reports(callback: Callback) -> list[Mapping[str, Any]]:
@@ -82,6 +77,7 @@ PROVIDER = EmailProvider(
     id="infobip-email",
     name="Infobip",
     credentials=InfobipEmailCredentials,
+    auth=lambda account: key_header("Authorization", account.api_key, scheme="App"),
     request=request,
     # The first entry is the recipient; the others are copies.
     sent=json_id("messages.0.messageId"),
@@ -91,12 +87,8 @@ PROVIDER = EmailProvider(
         error_text(r"destinations?\b[^{}]*\b(invalid|not valid)", FailureKind.RECIPIENT_INVALID, status=400),
     ),
     # A key that can send may lack the permission to read the account.
-    check=Check(
-        request=lambda account: ProviderRequest.get(account.url("/account/1/balance"), auth=account.auth),
-        passes=lambda answer: answer.is_success or answer.status == 403,
-    ),
-    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
-    casing=as_given,
+    check=lambda account: ProviderRequest.get(account.url("/account/1/balance")),
+    check_passes=lambda answer: answer.is_success or answer.status == 403,
+    receipts=Receipts(parse=RECEIPTS),
     documentation="https://www.infobip.com/docs/api/channels/email/send-mime-email",
-    can_attach_files=True,
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.overrides import rename_members, snake
-from clarion.providers.definition.provider import Check, EmailProvider
+from clarion.providers.definition.provider import EmailProvider
 from clarion.providers.definition.receipts import EventReader, ProviderReply, Receipts, kinds_of
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
 from clarion.providers.definition.result import (
@@ -32,7 +32,7 @@ class MailerSendCredentials(EmailCredentials):
     """The signing secret of the webhook."""
 
 
-def request(account: MailerSendCredentials, email: Email) -> ProviderRequest:
+def request(_: MailerSendCredentials, email: Email) -> ProviderRequest:
     body = {
         "from": _mailbox(email.sender),
         "to": [_mailbox(one) for one in email.all_to],
@@ -55,7 +55,7 @@ def request(account: MailerSendCredentials, email: Email) -> ProviderRequest:
             for one in email.attachments
         ],
     }
-    return ProviderRequest.json(f"{_HOST}/email", drop_empty(body), auth=bearer(account.api_key))
+    return ProviderRequest.json(f"{_HOST}/email", drop_empty(body))
 
 
 def sent(answer: ProviderAnswer, context: SendContext) -> str | Sent | None:
@@ -95,13 +95,14 @@ PROVIDER = EmailProvider(
     id="mailersend",
     name="MailerSend",
     credentials=MailerSendCredentials,
+    auth=lambda account: bearer(account.api_key),
     request=request,
     sent=sent,
     failures=(
         codes("warnings.*.type", recipient_invalid=("ALL_SUPPRESSED",)),
         error_text(r'"to\.0', FailureKind.RECIPIENT_INVALID, status=422),
     ),
-    check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/api-quota", auth=bearer(account.api_key))),
+    check=lambda _: ProviderRequest.get(f"{_HOST}/api-quota"),
     receipts=Receipts(
         is_genuine=lambda callback, account: is_body_signed(callback, account.secret_key, header="signature"),
         parse=RECEIPTS,
@@ -112,6 +113,5 @@ PROVIDER = EmailProvider(
     casing=snake,
     custom_data=rename_members(templateId="templateId", personalization="personalization"),
     documentation="https://developers.mailersend.com/api/v1/email.html",
-    can_attach_files=True,
     note="Headers of one's own need an Enterprise plan. The type of an attachment is that of its file name.",
 )

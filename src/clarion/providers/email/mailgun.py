@@ -3,10 +3,9 @@
 from typing import Annotated
 
 from clarion.providers.definition.credentials import URL, EmailCredentials
-from clarion.providers.definition.overrides import as_given
-from clarion.providers.definition.provider import Check, EmailProvider
+from clarion.providers.definition.provider import EmailProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, is_same, kinds_of
-from clarion.providers.definition.request import File, Headers, ProviderRequest, basic, drop_empty, path_part
+from clarion.providers.definition.request import File, ProviderRequest, basic, drop_empty, path_part
 from clarion.providers.definition.result import FailureKind, error_text, json_id
 from clarion.providers.email.addresses import write_address
 from clarion.providers.email.message import Email
@@ -21,10 +20,6 @@ class MailgunCredentials(EmailCredentials):
     base_url: Annotated[str, URL] = "https://api.mailgun.net"
     secret_key: Secret = Secret("")
     """The HTTP webhook signing key, which is not the API key."""
-
-    @property
-    def auth(self) -> Headers:
-        return basic(self.user, self.api_key)
 
     def url(self, version: str, resource: str = "") -> str:
         return f"{self.base_url.rstrip('/')}/{version}/{path_part(self.domain)}{resource}"
@@ -53,7 +48,7 @@ def request(account: MailgunCredentials, email: Email) -> ProviderRequest:
         )
         for one in email.attachments
     ]
-    return ProviderRequest.multipart(account.url("v3", "/messages"), drop_empty(fields), files=files, auth=account.auth)
+    return ProviderRequest.multipart(account.url("v3", "/messages"), drop_empty(fields), files=files)
 
 
 def is_genuine(callback: Callback, account: MailgunCredentials) -> bool:
@@ -61,7 +56,7 @@ def is_genuine(callback: Callback, account: MailgunCredentials) -> bool:
     given = event.get("signature")
     signed = given if isinstance(given, dict) else {}
     text = f"{signed.get('timestamp', '')}{signed.get('token', '')}"
-    expected = hmac_hex(account.secret_key, text.encode()) if account.secret_key else ""
+    expected = hmac_hex(account.secret_key, text.encode())
     return callback.is_recent(signed.get("timestamp")) and is_same(str(signed.get("signature", "")), expected)
 
 
@@ -98,13 +93,12 @@ PROVIDER = EmailProvider(
     id="mailgun",
     name="Mailgun",
     credentials=MailgunCredentials,
+    auth=lambda account: basic(account.user, account.api_key),
     request=request,
     # A wrong path returns a 200 with a greeting, so only an answer with an id is a success.
     sent=json_id("id"),
     failures=(error_text(r"to parameter is not a valid address", FailureKind.RECIPIENT_INVALID, status=400),),
-    check=Check(request=lambda account: ProviderRequest.get(account.url("v4/domains"), auth=account.auth)),
+    check=lambda account: ProviderRequest.get(account.url("v4/domains")),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
-    casing=as_given,
     documentation="https://documentation.mailgun.com/docs/mailgun/api-reference/send/mailgun/messages",
-    can_attach_files=True,
 )

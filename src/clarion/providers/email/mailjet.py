@@ -5,9 +5,9 @@ from email.headerregistry import Address
 
 from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.overrides import pascal
-from clarion.providers.definition.provider import Check, EmailProvider
-from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
-from clarion.providers.definition.request import Headers, ProviderRequest, basic, drop_empty
+from clarion.providers.definition.provider import EmailProvider
+from clarion.providers.definition.receipts import EventReader, Receipts, kinds_of
+from clarion.providers.definition.request import ProviderRequest, basic, drop_empty
 from clarion.providers.definition.result import all_equal, codes, json_id
 from clarion.providers.email.message import Attachment, Email
 from clarion.secret import Secret
@@ -21,10 +21,6 @@ class MailjetCredentials(EmailCredentials):
     @property
     def host(self) -> str:
         return "https://api.us.mailjet.com" if self.region == "us" else "https://api.mailjet.com"
-
-    @property
-    def auth(self) -> Headers:
-        return basic(self.api_key, self.secret_key)
 
 
 def request(account: MailjetCredentials, email: Email) -> ProviderRequest:
@@ -44,7 +40,7 @@ def request(account: MailjetCredentials, email: Email) -> ProviderRequest:
         "Headers": email.headers,
         "CustomID": email.message_id,
     }
-    return ProviderRequest.json(f"{account.host}/v3.1/send", {"Messages": [drop_empty(message)]}, auth=account.auth)
+    return ProviderRequest.json(f"{account.host}/v3.1/send", {"Messages": [drop_empty(message)]})
 
 
 def to_mailjet_case(name: str) -> str:
@@ -85,17 +81,15 @@ PROVIDER = EmailProvider(
     id="mailjet",
     name="Mailjet",
     credentials=MailjetCredentials,
+    auth=lambda account: basic(account.api_key, account.secret_key),
     request=request,
     sent=json_id("Messages.0.To.0.MessageID"),
     accepts=all_equal("Messages.*.Status", "success"),
     failures=(codes("Messages.*.Errors.*.ErrorRelatedTo.*", recipient_invalid=("To[0].Email",)),),
-    check=Check(
-        request=lambda account: ProviderRequest.get(f"{account.host}/v3/REST/sender", {"Limit": 1}, auth=account.auth)
-    ),
-    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    check=lambda account: ProviderRequest.get(f"{account.host}/v3/REST/sender", {"Limit": 1}),
+    receipts=Receipts(parse=RECEIPTS),
     casing=to_mailjet_case,
     within="Globals",
     documentation="https://dev.mailjet.com/email/guides/send-api-v31/",
-    can_attach_files=True,
     note="`region` is `us` for accounts of the United States. Of several addresses to reply to, the first is used.",
 )

@@ -7,9 +7,9 @@ from typing import Any
 
 from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.overrides import snake
-from clarion.providers.definition.provider import Check, EmailProvider
+from clarion.providers.definition.provider import EmailProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
-from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
+from clarion.providers.definition.request import ProviderRequest, drop_empty, key_header
 from clarion.providers.definition.result import FailureKind, error_text, json_id
 from clarion.providers.email.message import Email, first_mailbox, mailbox, mailboxes
 from clarion.providers.signing.signatures import is_body_signed
@@ -21,12 +21,8 @@ class MailtrapCredentials(EmailCredentials):
     secret_key: Secret = Secret("")
     """The signature key of the webhook."""
 
-    @property
-    def auth(self) -> Headers:
-        return key_header("Api-Token", self.api_key)
 
-
-def request(account: MailtrapCredentials, email: Email) -> ProviderRequest:
+def request(_: MailtrapCredentials, email: Email) -> ProviderRequest:
     body = {
         "from": mailbox(email.sender),
         "to": mailboxes(email.all_to),
@@ -51,7 +47,7 @@ def request(account: MailtrapCredentials, email: Email) -> ProviderRequest:
         ],
         "custom_variables": {"clarion_message_id": email.message_id},
     }
-    return ProviderRequest.json("https://send.api.mailtrap.io/api/send", drop_empty(body), auth=account.auth)
+    return ProviderRequest.json("https://send.api.mailtrap.io/api/send", drop_empty(body))
 
 
 def _events(callback: Callback) -> list[Mapping[str, Any]]:
@@ -91,11 +87,12 @@ PROVIDER = EmailProvider(
     id="mailtrap",
     name="Mailtrap",
     credentials=MailtrapCredentials,
+    auth=lambda account: key_header("Api-Token", account.api_key),
     request=request,
     sent=json_id("message_ids.0"),
     accepts=lambda answer: answer.value("success") is True,
     failures=(error_text(r"'to'[^\"]*\binvalid|invalid[^\"]*'to'", FailureKind.RECIPIENT_INVALID, status=400),),
-    check=Check(request=lambda account: ProviderRequest.get("https://mailtrap.io/api/accounts", auth=account.auth)),
+    check=lambda _: ProviderRequest.get("https://mailtrap.io/api/accounts"),
     receipts=Receipts(
         is_genuine=lambda callback, account: is_body_signed(callback, account.secret_key, header="mailtrap-signature"),
         parse=RECEIPTS,
@@ -103,7 +100,6 @@ PROVIDER = EmailProvider(
     ),
     casing=snake,
     documentation="https://docs.mailtrap.io/developers/email-sending/transactional",
-    can_attach_files=True,
     note="Of several addresses to reply to, the first is used. Its documentation does not say how it words a recipient "
     "that cannot be: a 400 that calls `to` invalid is taken for one, and any other refusal goes to the next "
     "integration.",

@@ -6,7 +6,7 @@ from typing import Any
 
 from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.overrides import snake
-from clarion.providers.definition.provider import Check, EmailProvider
+from clarion.providers.definition.provider import EmailProvider
 from clarion.providers.definition.receipts import Callback, EventReader, ProviderReply, Receipts, is_same, kinds_of
 from clarion.providers.definition.request import ProviderRequest, drop_empty
 from clarion.providers.definition.result import FailureKind, ProviderAnswer, SendContext, SendFailure, Sent, codes
@@ -113,9 +113,7 @@ PROVIDER = EmailProvider(
             retryable=("GeneralError", "ServiceUnavailable"),
         ),
     ),
-    check=Check(
-        request=lambda account: ProviderRequest.json(f"{_HOST}/users/ping2", {"key": account.api_key.reveal()})
-    ),
+    check=lambda account: ProviderRequest.json(f"{_HOST}/users/ping2", {"key": account.api_key.reveal()}),
     receipts=Receipts(
         is_genuine=is_genuine,
         parse=RECEIPTS,
@@ -125,5 +123,4 @@ PROVIDER = EmailProvider(
     ),
     casing=snake,
     documentation="https://mailchimp.com/developer/transactional/api/messages/send-new-message/",
-    can_attach_files=True,
 )

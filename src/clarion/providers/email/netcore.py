@@ -3,7 +3,7 @@
 from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.overrides import snake
 from clarion.providers.definition.provider import EmailProvider
-from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.receipts import EventReader, Receipts, kinds_of
 from clarion.providers.definition.request import ProviderRequest, drop_empty, key_header
 from clarion.providers.definition.result import FailureKind, all_equal, error_text, json_id
 from clarion.providers.email.message import Email, mailbox, mailboxes
@@ -38,9 +38,7 @@ def request(account: NetcoreCredentials, email: Email) -> ProviderRequest:
         "personalizations": [drop_empty(person)],
         "settings": drop_empty({"ip_pool": account.ip_pool_name}),
     }
-    return ProviderRequest.json(
-        f"{account.host}/v5.1/mail/send", drop_empty(body), auth=key_header("api_key", account.api_key)
-    )
+    return ProviderRequest.json(f"{account.host}/v5.1/mail/send", drop_empty(body))
 
 
 RECEIPTS = EventReader(
@@ -67,17 +65,17 @@ PROVIDER = EmailProvider(
     id="netcore",
     name="Netcore",
     credentials=NetcoreCredentials,
+    auth=lambda account: key_header("api_key", account.api_key),
     request=request,
     sent=json_id("data.message_id"),
     accepts=all_equal("status", "success"),
     failures=(
         error_text(r"invalid[^\"]*\brecipient|personalizations[^\"]*\bto\b", FailureKind.RECIPIENT_INVALID, status=400),
     ),
-    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    receipts=Receipts(parse=RECEIPTS),
     casing=snake,
     without=frozenset({"text"}),
     documentation="https://emaildocs.netcorecloud.com/reference/send-mail-api-1",
-    can_attach_files=True,
     note="Takes HTML alone, without a text beside it, and knows no pictures inside of it: they arrive as attachments. "
     "`region` is `eu` for accounts of the European Union. Its documentation shows no bodies of refusals: a 400 that "
     "speaks of an invalid recipient, or of `to`, is taken for one, and any other refusal goes to the next integration.",

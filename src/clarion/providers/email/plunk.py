@@ -1,8 +1,7 @@
 """Plunk: HTML-only e-mails, with an idempotency key that a second request is refused for."""
 
 from clarion.providers.definition.credentials import EmailCredentials
-from clarion.providers.definition.overrides import as_given
-from clarion.providers.definition.provider import Check, EmailProvider
+from clarion.providers.definition.provider import EmailProvider
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
 from clarion.providers.definition.result import (
     ALREADY_SENT,
@@ -39,9 +38,7 @@ def request(account: PlunkCredentials, email: Email) -> ProviderRequest:
         ],
     }
     headers = {"Idempotency-Key": email.message_id}
-    return ProviderRequest.json(
-        account.url("/v1/send"), drop_empty(body), auth=bearer(account.api_key), headers=headers
-    )
+    return ProviderRequest.json(account.url("/v1/send"), drop_empty(body), headers=headers)
 
 
 def classify_repeat(answer: ProviderAnswer) -> Classification | None:
@@ -64,6 +61,7 @@ PROVIDER = EmailProvider(
     id="plunk",
     name="Plunk",
     credentials=PlunkCredentials,
+    auth=lambda account: bearer(account.api_key),
     request=request,
     # The older API has no `data` envelope.
     sent=json_id("data.emails.0.email", "emails.0.email"),
@@ -72,15 +70,9 @@ PROVIDER = EmailProvider(
         classify_repeat,
         error_text(r'"field":\s*"to\b', FailureKind.RECIPIENT_INVALID, status=422),
     ),
-    check=Check(
-        request=lambda account: ProviderRequest.get(
-            account.url("/contacts"), {"limit": 1}, auth=bearer(account.api_key)
-        )
-    ),
-    casing=as_given,
+    check=lambda account: ProviderRequest.get(account.url("/contacts"), {"limit": 1}),
     without=frozenset({"text"}),
     documentation="https://docs.useplunk.com/api-reference/overview",
-    can_attach_files=True,
     idempotency="`Idempotency-Key`, for 24 hours",
     note="Takes HTML alone, without a text beside it, and knows neither copies (they get an e-mail of their own) nor "
     "pictures inside of the HTML (they arrive as attachments). Keeps every recipient as a contact. Set `baseUrl` to "

@@ -6,8 +6,8 @@ from typing import Any
 
 from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.overrides import pascal
-from clarion.providers.definition.provider import Check, EmailProvider
-from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.provider import EmailProvider
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
 from clarion.providers.definition.request import ProviderRequest, drop_empty, key_header
 from clarion.providers.definition.result import (
     FailureKind,
@@ -31,12 +31,8 @@ class PostmarkCredentials(EmailCredentials):
     api_key: Secret
     """The token of a server, not of the account."""
 
-    @property
-    def auth(self) -> Mapping[str, str]:
-        return {**key_header("X-Postmark-Server-Token", self.api_key), "Accept": "application/json"}
 
-
-def request(account: PostmarkCredentials, email: Email) -> ProviderRequest:
+def request(_: PostmarkCredentials, email: Email) -> ProviderRequest:
     body = {
         "From": write_address(email.sender),
         "To": ", ".join(map(write_address, email.all_to)),
@@ -50,7 +46,7 @@ def request(account: PostmarkCredentials, email: Email) -> ProviderRequest:
         "Attachments": [_attachment(one) for one in email.attachments],
         "Metadata": {"clarion_message_id": email.message_id},
     }
-    return ProviderRequest.json(f"{_HOST}/email", drop_empty(body), auth=account.auth)
+    return ProviderRequest.json(f"{_HOST}/email", drop_empty(body))
 
 
 def sent(answer: ProviderAnswer, context: SendContext) -> str | Sent | None:
@@ -112,6 +108,7 @@ PROVIDER = EmailProvider(
     id="postmark",
     name="Postmark",
     credentials=PostmarkCredentials,
+    auth=lambda account: {**key_header("X-Postmark-Server-Token", account.api_key), "Accept": "application/json"},
     request=request,
     sent=sent,
     accepts=lambda answer: answer.value("ErrorCode") in (None, 0),
@@ -119,10 +116,9 @@ PROVIDER = EmailProvider(
         codes("ErrorCode", retryable=(100,), recipient_invalid=(406,)),
         error_text(r"(invalid|error parsing) 'to'", FailureKind.RECIPIENT_INVALID, status=422),
     ),
-    check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/server", auth=account.auth)),
-    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    check=lambda _: ProviderRequest.get(f"{_HOST}/server"),
+    receipts=Receipts(parse=RECEIPTS),
     casing=pascal,
     documentation="https://postmarkapp.com/developer/api/email-api",
-    can_attach_files=True,
     note="`apiKey` is the token of a server. `messageStream` in the overrides chooses another stream than `outbound`.",
 )

@@ -2,7 +2,7 @@
 
 from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.overrides import snake
-from clarion.providers.definition.provider import Check, EmailProvider
+from clarion.providers.definition.provider import EmailProvider
 from clarion.providers.definition.receipts import EventReader, Receipts, kinds_of
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
 from clarion.providers.definition.result import FailureKind, codes, error_text, json_id, seconds_header
@@ -20,7 +20,7 @@ class ResendCredentials(EmailCredentials):
     """The signing secret of the webhook (`whsec_…`)."""
 
 
-def request(account: ResendCredentials, email: Email) -> ProviderRequest:
+def request(_: ResendCredentials, email: Email) -> ProviderRequest:
     body = {
         "from": write_address(email.sender),
         "to": [write_address(one) for one in email.all_to],
@@ -45,7 +45,7 @@ def request(account: ResendCredentials, email: Email) -> ProviderRequest:
         "tags": [{"name": "clarion_message_id", "value": email.message_id}],
     }
     headers = {"Idempotency-Key": email.message_id}
-    return ProviderRequest.json(f"{_HOST}/emails", drop_empty(body), auth=bearer(account.api_key), headers=headers)
+    return ProviderRequest.json(f"{_HOST}/emails", drop_empty(body), headers=headers)
 
 
 RECEIPTS = EventReader(
@@ -74,6 +74,7 @@ PROVIDER = EmailProvider(
     id="resend",
     name="Resend",
     credentials=ResendCredentials,
+    auth=lambda account: bearer(account.api_key),
     request=request,
     sent=json_id("id"),
     failures=(
@@ -85,11 +86,9 @@ PROVIDER = EmailProvider(
         error_text(r"invalid `to` field", FailureKind.RECIPIENT_INVALID),
     ),
     read_retry_after=seconds_header("ratelimit-reset"),
-    check=Check(
-        request=lambda account: ProviderRequest.get(f"{_HOST}/domains", auth=bearer(account.api_key)),
-        # A key that is restricted to sending is valid.
-        passes=lambda answer: answer.is_success or answer.value("name") == "restricted_api_key",
-    ),
+    check=lambda _: ProviderRequest.get(f"{_HOST}/domains"),
+    # A key that is restricted to sending is valid.
+    check_passes=lambda answer: answer.is_success or answer.value("name") == "restricted_api_key",
     receipts=Receipts(
         is_genuine=lambda callback, account: is_standard_signed(callback, account.secret_key),
         parse=RECEIPTS,
@@ -97,6 +96,5 @@ PROVIDER = EmailProvider(
     ),
     casing=snake,
     documentation="https://resend.com/docs/api-reference/emails/send-email",
-    can_attach_files=True,
     idempotency="`Idempotency-Key`, for 24 hours",
 )

@@ -6,7 +6,7 @@ from typing import Any
 from clarion.jsontext import json_text
 from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.overrides import deep_merge, snake
-from clarion.providers.definition.provider import Check, EmailProvider
+from clarion.providers.definition.provider import EmailProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
 from clarion.providers.definition.result import FailureKind, error_text, header_id, reset_header
@@ -50,7 +50,7 @@ def request(account: SendGridCredentials, email: Email) -> ProviderRequest:
         "headers": email.headers,
         "ip_pool_name": account.ip_pool_name,
     }
-    return ProviderRequest.json(f"{account.host}/v3/mail/send", drop_empty(body), auth=bearer(account.api_key))
+    return ProviderRequest.json(f"{account.host}/v3/mail/send", drop_empty(body))
 
 
 def merge(body: Mapping[str, Any], added: Mapping[str, Any]) -> Any:
@@ -121,15 +121,15 @@ PROVIDER = EmailProvider(
     id="sendgrid",
     name="SendGrid",
     credentials=SendGridCredentials,
+    auth=lambda account: bearer(account.api_key),
     request=request,
     sent=header_id("X-Message-Id"),
     failures=(error_text(r'"field":\s*"personalizations[^"]*\.to', FailureKind.RECIPIENT_INVALID, status=400),),
     read_retry_after=reset_header("X-RateLimit-Reset"),
-    check=Check(request=lambda account: ProviderRequest.get(f"{account.host}/v3/scopes", auth=bearer(account.api_key))),
+    check=lambda account: ProviderRequest.get(f"{account.host}/v3/scopes"),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
     casing=snake,
     custom_data=custom_data,
     merge=merge,
     documentation="https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send",
-    can_attach_files=True,
 )

@@ -5,10 +5,10 @@ from email.header import Header
 from email.headerregistry import Address
 
 from clarion.providers.definition.credentials import EmailCredentials
-from clarion.providers.definition.overrides import as_given, rename_members
-from clarion.providers.definition.provider import Check, EmailProvider
-from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
-from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
+from clarion.providers.definition.overrides import rename_members
+from clarion.providers.definition.provider import EmailProvider
+from clarion.providers.definition.receipts import EventReader, Receipts, kinds_of
+from clarion.providers.definition.request import ProviderRequest, drop_empty, key_header
 from clarion.providers.definition.result import FailureKind, codes, error_text, json_id, seconds_header
 from clarion.providers.email.message import Email, first_mailbox, mailbox
 from clarion.secret import Secret
@@ -19,12 +19,8 @@ _HOST = "https://api.brevo.com/v3"
 class BrevoCredentials(EmailCredentials):
     api_key: Secret
 
-    @property
-    def auth(self) -> Headers:
-        return key_header("api-key", self.api_key)
 
-
-def request(account: BrevoCredentials, email: Email) -> ProviderRequest:
+def request(_: BrevoCredentials, email: Email) -> ProviderRequest:
     # The first makes repeated sends idempotent, the second is returned in reports.
     ours = {"idempotencyKey": email.message_id, "X-Mailin-custom": email.message_id}
     body = {
@@ -39,7 +35,7 @@ def request(account: BrevoCredentials, email: Email) -> ProviderRequest:
         "headers": {**email.headers, **ours},
         "attachment": [{"name": one.name, "content": one.base64} for one in email.attachments],
     }
-    return ProviderRequest.json(f"{_HOST}/smtp/email", drop_empty(body), auth=account.auth)
+    return ProviderRequest.json(f"{_HOST}/smtp/email", drop_empty(body))
 
 
 def _mailbox(one: Address) -> dict[str, str]:
@@ -75,6 +71,7 @@ PROVIDER = EmailProvider(
     id="sendinblue",
     name="Brevo",
     credentials=BrevoCredentials,
+    auth=lambda account: key_header("api-key", account.api_key),
     request=request,
     sent=json_id("messageId"),
     failures=(
@@ -82,12 +79,10 @@ PROVIDER = EmailProvider(
         error_text(r"email is (not valid|missing) in to\b", FailureKind.RECIPIENT_INVALID, status=400),
     ),
     read_retry_after=seconds_header("x-sib-ratelimit-reset"),
-    check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/account", auth=account.auth)),
-    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
-    casing=as_given,
+    check=lambda _: ProviderRequest.get(f"{_HOST}/account"),
+    receipts=Receipts(parse=RECEIPTS),
     custom_data=rename_members(templateId="templateId", templateParams="params"),
     documentation="https://developers.brevo.com/reference/sendtransacemail",
-    can_attach_files=True,
     idempotency="`headers.idempotencyKey`, for 30 minutes",
     note="Knows no pictures inside of the HTML: they arrive as attachments. Of several addresses to reply to, "
     "the first is used.",

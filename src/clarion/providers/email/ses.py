@@ -8,7 +8,7 @@ import msgspec
 
 from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.overrides import pascal
-from clarion.providers.definition.provider import Check, EmailProvider
+from clarion.providers.definition.provider import EmailProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipt, Receipts, RequestFlow, kinds_of
 from clarion.providers.definition.request import ProviderRequest, drop_empty
 from clarion.providers.definition.result import FailureKind, error_text, header_codes, json_id
@@ -126,7 +126,7 @@ PROVIDER = EmailProvider(
             r"illegal address|missing final '@domain'|(local address|domain) (contains|starts)", _RECIPIENT, status=400
         ),
     ),
-    check=Check(request=lambda account: ProviderRequest.get(account.url("/v2/email/account"))),
+    check=lambda account: ProviderRequest.get(account.url("/v2/email/account")),
     receipts=Receipts(
         is_genuine=is_signed_by_sns,
         parse=parse,
@@ -135,7 +135,6 @@ PROVIDER = EmailProvider(
     ),
     casing=pascal,
     documentation="https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html",
-    can_attach_files=True,
     note="Events come by topics of Amazon SNS that are subscribed to the receipts address, of one account and region: "
     "the first that reports is remembered until the credentials are saved again, and others are refused.",
 )

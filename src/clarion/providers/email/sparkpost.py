@@ -6,9 +6,9 @@ from typing import Any
 
 from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.overrides import snake
-from clarion.providers.definition.provider import Check, EmailProvider
-from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
-from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
+from clarion.providers.definition.provider import EmailProvider
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
+from clarion.providers.definition.request import ProviderRequest, drop_empty, key_header
 from clarion.providers.definition.result import (
     FailureKind,
     ProviderAnswer,
@@ -33,10 +33,6 @@ class SparkPostCredentials(EmailCredentials):
     api_key: Secret
     region: str = ""
     ip_pool_name: str = ""
-
-    @property
-    def auth(self) -> Headers:
-        return key_header("Authorization", self.api_key)
 
     def url(self, resource: str) -> str:
         host = "api.eu.sparkpost.com" if self.region in ("eu", "true") else "api.sparkpost.com"
@@ -66,7 +62,7 @@ def request(account: SparkPostCredentials, email: Email) -> ProviderRequest:
         "options": drop_empty({"transactional": True, "ip_pool": account.ip_pool_name}),
     }
     # By default, SparkPost does not say which recipients it refused.
-    return ProviderRequest.json(account.url("transmissions"), body, auth=account.auth).with_query(num_rcpt_errors=10)
+    return ProviderRequest.json(account.url("transmissions"), body).with_query(num_rcpt_errors=10)
 
 
 def sent(answer: ProviderAnswer, context: SendContext) -> str | Sent | None:
@@ -127,18 +123,16 @@ PROVIDER = EmailProvider(
     id="sparkpost",
     name="SparkPost",
     credentials=SparkPostCredentials,
+    auth=lambda account: key_header("Authorization", account.api_key),
     request=request,
     sent=sent,
     accepts=lambda answer: answer.value("results.total_accepted_recipients") != 0,
     failures=(codes("errors.*.code", recipient_invalid=(5002,)), statuses(rate_limited=(420,))),
     # A key that can send may lack the permission to read the account.
-    check=Check(
-        request=lambda account: ProviderRequest.get(account.url("account"), auth=account.auth),
-        passes=lambda answer: answer.is_success or answer.status == 403,
-    ),
-    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    check=lambda account: ProviderRequest.get(account.url("account")),
+    check_passes=lambda answer: answer.is_success or answer.status == 403,
+    receipts=Receipts(parse=RECEIPTS),
     casing=snake,
     documentation="https://developers.sparkpost.com/api/transmissions/",
-    can_attach_files=True,
     note="`region` is `eu` for accounts of the European Union.",
 )

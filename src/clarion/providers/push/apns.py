@@ -7,7 +7,7 @@ from typing import Any
 from clarion.clock import MINUTE, Millis
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.overrides import deep_merge, recase
-from clarion.providers.definition.provider import Check, PushProvider
+from clarion.providers.definition.provider import PushProvider
 from clarion.providers.definition.request import (
     ProviderCall,
     ProviderRequest,
@@ -133,7 +133,9 @@ PROVIDER = PushProvider(
             account_refused=("InvalidProviderToken", "MissingProviderToken"),
         ),
     ),
-    check=Check(request=check, passes=lambda answer: answer.value("reason") in ("BadDeviceToken", "Unregistered")),
+    check=check,
+    check_passes=lambda answer: answer.value("reason") in ("BadDeviceToken", "Unregistered"),
+    casing=None,
     reads=lambda name: apple_name(name) in _READ,
     sizes=sizes,
     documentation="https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns",

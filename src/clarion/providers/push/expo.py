@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.provider import Check, PushProvider
+from clarion.providers.definition.provider import PushProvider
 from clarion.providers.definition.receipts import Receipt, ReceiptKind, ReceiptQuery
 from clarion.providers.definition.request import ProviderRequest, Size, bearer, drop_empty, json_bytes
 from clarion.providers.definition.result import FailureKind, ProviderAnswer, all_equal, codes, error_text, json_id
@@ -20,7 +20,7 @@ class ExpoCredentials(Credentials):
     """An access token; Expo requires it if push security is enabled."""
 
 
-def request(account: ExpoCredentials, push: Push) -> ProviderRequest:
+def request(_: ExpoCredentials, push: Push) -> ProviderRequest:
     message = {
         "to": push.token,
         "title": push.title,
@@ -30,7 +30,7 @@ def request(account: ExpoCredentials, push: Push) -> ProviderRequest:
         "badge": push.badge,
         "richContent": {"image": push.image} if push.image else {},
     }
-    return ProviderRequest.json(f"{_API}/send", drop_empty(message), auth=bearer(account.api_key))
+    return ProviderRequest.json(f"{_API}/send", drop_empty(message))
 
 
 def casing(name: str) -> str:
@@ -47,8 +47,8 @@ def check(account: ExpoCredentials) -> ProviderRequest:
     return receipts_request(account, ["00000000-0000-0000-0000-000000000000"])
 
 
-def receipts_request(account: ExpoCredentials, tickets: Sequence[str]) -> ProviderRequest:
-    return ProviderRequest.json(f"{_API}/getReceipts", {"ids": list(tickets)}, auth=bearer(account.api_key))
+def receipts_request(_: ExpoCredentials, tickets: Sequence[str]) -> ProviderRequest:
+    return ProviderRequest.json(f"{_API}/getReceipts", {"ids": list(tickets)})
 
 
 def read_receipts(answer: ProviderAnswer) -> list[Receipt]:
@@ -76,6 +76,7 @@ PROVIDER = PushProvider(
     id="expo",
     name="Expo Push",
     credentials=ExpoCredentials,
+    auth=lambda account: bearer(account.api_key),
     request=request,
     # One call for several devices fails if they belong to different projects.
     is_called_per_token=True,
@@ -93,7 +94,7 @@ PROVIDER = PushProvider(
         error_text(r"is not a valid Expo push token", FailureKind.RECIPIENT_INVALID),
         error_text(r"is not a valid Expo push token", FailureKind.RECIPIENT_INVALID, status=200),
     ),
-    check=Check(request=check),
+    check=check,
     receipt_query=ReceiptQuery(request=receipts_request, read=read_receipts),
     casing=casing,
     sizes=sizes,

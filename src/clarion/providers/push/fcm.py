@@ -263,6 +263,7 @@ PROVIDER = PushProvider(
         classify_bad_argument,
     ),
     targets=TARGETS,
+    casing=None,
     reads=reads,
     sizes=sizes,
     documentation="https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send",

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from clarion.providers.definition.credentials import Credentials, FormatRule
 from clarion.providers.definition.overrides import snake
-from clarion.providers.definition.provider import Check, PushProvider
-from clarion.providers.definition.request import Headers, ProviderRequest, Size, drop_empty, json_bytes, key_header
+from clarion.providers.definition.provider import PushProvider
+from clarion.providers.definition.request import ProviderRequest, Size, drop_empty, json_bytes, key_header
 from clarion.providers.definition.result import (
     FailureKind,
     ProviderAnswer,
@@ -54,10 +54,6 @@ class OneSignalCredentials(Credentials):
     api_version: Annotated[str, ID_KIND] = ""
     """`playerModel` (the default): device tokens are ids of subscriptions; `externalId`: they are your ids of users."""
 
-    @property
-    def auth(self) -> Headers:
-        return key_header("Authorization", self.api_key, scheme="Key")
-
 
 def request(account: OneSignalCredentials, push: Push) -> ProviderRequest:
     badge = {"ios_badgeType": "SetTo", "ios_badgeCount": push.badge} if push.badge is not None else {}
@@ -75,7 +71,7 @@ def request(account: OneSignalCredentials, push: Push) -> ProviderRequest:
         **_own_options(push.options),
         "idempotency_key": push.message_id,
     }
-    return ProviderRequest.json(_URL, drop_empty(body), auth=account.auth)
+    return ProviderRequest.json(_URL, drop_empty(body))
 
 
 def _target(account: OneSignalCredentials, tokens: tuple[str, ...]) -> Mapping[str, Any]:
@@ -124,14 +120,11 @@ PROVIDER = PushProvider(
     id="one-signal",
     name="OneSignal",
     credentials=OneSignalCredentials,
+    auth=lambda account: key_header("Authorization", account.api_key, scheme="Key"),
     request=request,
     sent=sent,
     failures=(statuses(account_refused=(403,)),),
-    check=Check(
-        request=lambda account: ProviderRequest.get(
-            _URL, {"app_id": account.application_id, "limit": 1}, auth=account.auth
-        )
-    ),
+    check=lambda account: ProviderRequest.get(_URL, {"app_id": account.application_id, "limit": 1}),
     casing=casing,
     reads=frozenset({"subtitle", "icon"}).__contains__,
     sizes=sizes,

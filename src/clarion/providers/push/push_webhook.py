@@ -3,7 +3,6 @@
 from typing import Annotated
 
 from clarion.providers.definition.credentials import URL, Credentials, FormatRule
-from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.provider import PushProvider
 from clarion.providers.definition.request import ProviderRequest, drop_empty
 from clarion.providers.definition.result import either, json_id, own_id, statuses
@@ -57,7 +56,6 @@ PROVIDER = PushProvider(
     sign=lambda account, call, now: sign_webhook(account.secret_key, call, now),
     sent=either(json_id("id"), own_id),
     failures=(statuses(recipient_invalid=(410,)),),
-    casing=as_given,
     documentation="as its settings say",
     idempotency="`messageId` in the body, the same for each device",
     note="`payload` has the trigger's payload, `subscriber` and `step` (the digest before it). A device is "

@@ -5,8 +5,8 @@ from typing import Any
 
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.overrides import deep_merge, recase, snake
-from clarion.providers.definition.provider import Check, PushProvider
-from clarion.providers.definition.receipts import Callback, EventReader, Receipts, is_same, kinds_of
+from clarion.providers.definition.provider import PushProvider
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
 from clarion.providers.definition.request import (
     ProviderRequest,
     Size,
@@ -19,7 +19,7 @@ from clarion.providers.definition.request import (
 from clarion.providers.definition.result import json_id
 from clarion.providers.push.apple import IN_ALERT, IN_APS, MAX_BYTES, apple_name, write_aps
 from clarion.providers.push.message import Push, as_texts
-from clarion.providers.signing.signatures import hmac_hex
+from clarion.providers.signing.signatures import is_body_signed
 from clarion.secret import Secret
 
 _RESULT_LISTS = ("users_delivered_to_gateway", "users_no_devices", "users_gateway_failed")
@@ -49,7 +49,7 @@ class PusherBeamsCredentials(Credentials):
         instance = path_part(self.instance_id)
         server = f"https://{instance}.pushnotifications.pusher.com"
         url = f"{server}/publish_api/v1/instances/{instance}/publishes/{audience}"
-        return ProviderRequest.json(url, body, auth=bearer(self.secret_key))
+        return ProviderRequest.json(url, body)
 
 
 def request(account: PusherBeamsCredentials, push: Push) -> ProviderRequest:
@@ -126,8 +126,7 @@ def check(account: PusherBeamsCredentials) -> ProviderRequest:
 
 
 def is_genuine(callback: Callback, account: PusherBeamsCredentials) -> bool:
-    expected = hmac_hex(account.token, callback.body, "sha1") if account.token else ""
-    return is_same(callback.headers.get("webhook-signature", ""), expected)
+    return is_body_signed(callback, account.token, header="webhook-signature", algorithm="sha1")
 
 
 def _events(callback: Callback) -> list[Mapping[str, Any]]:
@@ -161,10 +160,12 @@ PROVIDER = PushProvider(
     id="pusher-beams",
     name="Pusher Beams",
     credentials=PusherBeamsCredentials,
+    auth=lambda account: bearer(account.secret_key),
     request=request,
     sent=json_id("publishId"),
-    check=Check(request=check),
+    check=check,
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, secret of the webhook in `token`"),
+    casing=None,
     reads=reads,
     sizes=sizes,
     documentation="https://pusher.com/docs/beams/reference/publish-api",

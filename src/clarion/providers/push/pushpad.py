@@ -3,8 +3,8 @@
 from clarion.jsontext import json_text
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.overrides import snake
-from clarion.providers.definition.provider import Check, PushProvider
-from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, path_part
+from clarion.providers.definition.provider import PushProvider
+from clarion.providers.definition.request import ProviderRequest, drop_empty, path_part
 from clarion.providers.definition.result import codes, json_id
 from clarion.providers.push.message import Push
 from clarion.secret import Secret
@@ -14,10 +14,6 @@ class PushpadCredentials(Credentials):
     api_key: Secret
     application_id: str
     """The id of the project."""
-
-    @property
-    def auth(self) -> Headers:
-        return {"Authorization": f'Token token="{self.api_key.reveal()}"', "Accept": "application/json"}
 
     @property
     def project(self) -> str:
@@ -33,18 +29,19 @@ def request(account: PushpadCredentials, push: Push) -> ProviderRequest:
     }
     # Without `uids`, the notification would go to all subscribers of the project.
     body = {"notification": drop_empty(notification), "uids": list(push.tokens)}
-    return ProviderRequest.json(f"{account.project}/notifications", body, auth=account.auth)
+    return ProviderRequest.json(f"{account.project}/notifications", body)
 
 
 PROVIDER = PushProvider(
     id="pushpad",
     name="Pushpad",
     credentials=PushpadCredentials,
+    auth=lambda account: {"Authorization": f'Token token="{account.api_key.reveal()}"', "Accept": "application/json"},
     request=request,
     sent=json_id("id"),
     # Accepted for nobody: none of these users has a subscribed browser.
     failures=(codes("scheduled", recipient_invalid=(0,)),),
-    check=Check(request=lambda account: ProviderRequest.get(account.project, auth=account.auth)),
+    check=lambda account: ProviderRequest.get(account.project),
     casing=snake,
     without=frozenset({"badge", "sound"}),
     within="notification",

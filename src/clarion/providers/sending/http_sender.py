@@ -82,11 +82,11 @@ class HttpSender:
             if provider.token is not None and provider.token.is_needed(account):
                 await self._tokens.get_token(provider.id, provider.token, account)
             return
-        request = provider.check.request(account)
+        request = provider.check(account)
         if request is None:
             return
         answer = await self._call_as_account(provider, account, request)
-        if not provider.check.passes(answer):
+        if not provider.check_passes(answer):
             found = _classify(provider, answer)
             raise _make_failure(provider, answer, found if isinstance(found, FailureKind) else FailureKind.PERMANENT)
 
@@ -166,7 +166,7 @@ class HttpSender:
     ) -> ProviderAnswer:
         """Make a call with the access token of the account; after a 401, fetch a new token and retry once."""
         exchange = provider.token
-        call = encode_call(request, can_start)
+        call = encode_call(request, can_start, auth=provider.auth(account))
         if exchange is None or not exchange.is_needed(account):
             return await self._sign_and_call(provider, account, call)
         token = await self._tokens.get_token(provider.id, exchange, account)

@@ -5,6 +5,7 @@ import binascii
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -12,7 +13,6 @@ from urllib.parse import parse_qsl, quote, urlsplit
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.hashes import SHA1, SHA256, HashAlgorithm
-from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.providers.definition.credentials import FormatRule
@@ -44,16 +44,6 @@ def is_region(text: str) -> bool:
 REGION = FormatRule(is_region, "must be a region of Amazon such as eu-west-1")
 
 
-class AwsKey(Struct, frozen=True, kw_only=True):
-    """A key with the service and the region that it signs for."""
-
-    access_key: str
-    secret_key: Secret
-    region: str
-    service: str
-    session_token: Secret | None = None
-
-
 class AwsAccount(Protocol):
     """The AWS credentials of an integration."""
 
@@ -76,27 +66,15 @@ def aws_address(service: str, region: str) -> str:
 
 def make_aws_signer(service: str) -> Callable[[AwsAccount, ProviderCall, Millis], Mapping[str, str]]:
     """Return the `sign` function of a provider that calls this service."""
-
-    def sign(account: AwsAccount, call: ProviderCall, now: Millis) -> Mapping[str, str]:
-        key = AwsKey(
-            access_key=account.api_key,
-            secret_key=account.secret_key,
-            region=account.region,
-            service=service,
-            session_token=account.token,
-        )
-        return sign_aws(key, call, now)
-
-    return sign
+    return partial(_sign, service)
 
 
-def sign_aws(key: AwsKey, call: ProviderCall, now: Millis) -> Mapping[str, str]:
-    """Return the headers that sign a call."""
+def _sign(service: str, account: AwsAccount, call: ProviderCall, now: Millis) -> Mapping[str, str]:
     timestamp = datetime.fromtimestamp(now / 1000, UTC).strftime("%Y%m%dT%H%M%SZ")
     parts = urlsplit(call.url)
     added = {"X-Amz-Date": timestamp}
-    if key.session_token:
-        added["X-Amz-Security-Token"] = key.session_token.reveal()
+    if account.token:
+        added["X-Amz-Security-Token"] = account.token.reveal()
     signed = {name.lower(): value for name, value in {**call.headers, **added, "Host": parts.netloc}.items()}
     names = ";".join(sorted(signed))
     canonical = "\n".join(
@@ -110,10 +88,10 @@ def sign_aws(key: AwsKey, call: ProviderCall, now: Millis) -> Mapping[str, str]:
             sha256(call.content).hexdigest(),
         ]
     )
-    scope = f"{timestamp[:8]}/{key.region}/{key.service}/aws4_request"
+    scope = f"{timestamp[:8]}/{account.region}/{service}/aws4_request"
     text = f"{_ALGORITHM}\n{timestamp}\n{scope}\n{sha256(canonical.encode()).hexdigest()}"
-    signature = hmac_bytes(_signing_key(key, timestamp[:8]), text.encode()).hex()
-    credential = f"Credential={key.access_key}/{scope}"
+    signature = hmac_bytes(_signing_key(account, service, timestamp[:8]), text.encode()).hex()
+    credential = f"Credential={account.api_key}/{scope}"
     return added | {"Authorization": f"{_ALGORITHM} {credential}, SignedHeaders={names}, Signature={signature}"}
 
 
@@ -125,9 +103,9 @@ def _canonical_query(query: str) -> str:
     return "&".join(f"{name}={value}" for name, value in pairs)
 
 
-def _signing_key(key: AwsKey, day: str) -> bytes:
-    derived = f"AWS4{key.secret_key.reveal()}".encode()
-    for part in (day, key.region, key.service, "aws4_request"):
+def _signing_key(account: AwsAccount, service: str, day: str) -> bytes:
+    derived = f"AWS4{account.secret_key.reveal()}".encode()
+    for part in (day, account.region, service, "aws4_request"):
         derived = hmac_bytes(derived, part.encode())
     return derived
 

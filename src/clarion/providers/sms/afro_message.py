@@ -5,13 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.overrides import as_given
-from clarion.providers.definition.provider import Check, SmsProvider
+from clarion.providers.definition.provider import SmsProvider
 from clarion.providers.definition.receipts import (
     Callback,
     EventReader,
     Receipts,
-    by_token,
     json_or_form_events,
     kinds_of,
 )
@@ -39,7 +37,7 @@ def request(account: AfroMessageCredentials, sms: Sms) -> ProviderRequest:
         "message": sms.body,
         "callback": sms.receipts_url,
     }
-    return ProviderRequest.json(f"{_API}/send", drop_empty(body), auth=bearer(account.api_key))
+    return ProviderRequest.json(f"{_API}/send", drop_empty(body))
 
 
 def accepts(answer: ProviderAnswer) -> bool:
@@ -72,15 +70,14 @@ PROVIDER = SmsProvider(
     id="afro-message",
     name="AfroMessage",
     credentials=AfroMessageCredentials,
+    auth=lambda account: bearer(account.api_key),
     request=request,
     sent=json_id("response.message_id"),
     accepts=accepts,
     failures=(classify_bad_number,),
-    check=Check(
-        request=lambda account: ProviderRequest.get(f"{_API}/balance", auth=bearer(account.api_key)), passes=accepts
-    ),
-    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
-    casing=as_given,
+    check=lambda _: ProviderRequest.get(f"{_API}/balance"),
+    check_passes=accepts,
+    receipts=Receipts(parse=RECEIPTS),
     documentation="https://afromessage.com/developers",
     note="Its codes and the words of its receipts are not published: those that its users have seen are understood.",
 )

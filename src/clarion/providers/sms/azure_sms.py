@@ -12,8 +12,7 @@ from clarion.clock import Millis
 from clarion.ids import find_id, id_millis
 from clarion.jsontext import json_text
 from clarion.providers.definition.credentials import SenderCredentials, as_url
-from clarion.providers.definition.overrides import as_given
-from clarion.providers.definition.provider import Check, SmsProvider
+from clarion.providers.definition.provider import SmsProvider
 from clarion.providers.definition.receipts import Callback, EventReader, ProviderReply, Receipts, by_token, kinds_of
 from clarion.providers.definition.request import ProviderCall, ProviderRequest
 from clarion.providers.definition.result import FailureKind, SendFailure, codes, json_id, refuse_account
@@ -62,27 +61,23 @@ def _first_sent(sms: Sms) -> str:
     return format_datetime(datetime.fromtimestamp(created_at // 1000, UTC), usegmt=True)
 
 
-def sign_azure(access_key: Secret, call: ProviderCall, now: Millis) -> Mapping[str, str]:
+def sign(account: AzureSmsCredentials, call: ProviderCall, now: Millis) -> Mapping[str, str]:
     """Return the headers that sign a call; the key is the base64 text of the connection string."""
     parts = urlsplit(call.url)
     path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
     date = format_datetime(datetime.fromtimestamp(now // 1000, UTC), usegmt=True)
     digest = base64.b64encode(sha256(call.content).digest()).decode()
     text = f"{call.method}\n{path}\n{date};{parts.netloc};{digest}"
-    signature = hmac_base64(_decode(access_key), text.encode())
+    signature = hmac_base64(_decode(account.part("accesskey")), text.encode())
     authorization = f"HMAC-SHA256 SignedHeaders=x-ms-date;host;x-ms-content-sha256&Signature={signature}"
     return {"x-ms-date": date, "x-ms-content-sha256": digest, "Authorization": authorization}
 
 
-def _decode(access_key: Secret) -> bytes:
+def _decode(access_key: str) -> bytes:
     try:
-        return base64.b64decode(access_key.reveal(), validate=True)
+        return base64.b64decode(access_key, validate=True)
     except (binascii.Error, ValueError) as error:
         raise refuse_account("The access key is not base64") from error
-
-
-def sign(account: AzureSmsCredentials, call: ProviderCall, now: Millis) -> Mapping[str, str]:
-    return sign_azure(Secret(account.part("accesskey")), call, now)
 
 
 def handshake(callback: Callback, account: AzureSmsCredentials) -> ProviderReply | None:
@@ -124,9 +119,8 @@ PROVIDER = SmsProvider(
             retryable=(408, 500, 502, 503, 504),
         ),
     ),
-    check=Check(request=lambda account: ProviderRequest.get(account.url(f"phoneNumbers?{_VERSION}&top=1"))),
-    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS, handshake=handshake),
-    casing=as_given,
+    check=lambda account: ProviderRequest.get(account.url(f"phoneNumbers?{_VERSION}&top=1")),
+    receipts=Receipts(parse=RECEIPTS, handshake=handshake),
     documentation="https://learn.microsoft.com/en-us/rest/api/communication/sms/send",
     idempotency="`repeatabilityRequestId`",
     note="`accessKey` is the connection string. Receipts need an Event Grid subscription to delivery reports.",

@@ -1,10 +1,9 @@
 """Bandwidth: messaging API version 2."""
 
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.overrides import as_given
-from clarion.providers.definition.provider import Check, SmsProvider
-from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
-from clarion.providers.definition.request import Headers, ProviderRequest, basic, path_part
+from clarion.providers.definition.provider import SmsProvider
+from clarion.providers.definition.receipts import EventReader, Receipts, kinds_of
+from clarion.providers.definition.request import ProviderRequest, basic, path_part
 from clarion.providers.definition.result import codes, json_id
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
@@ -19,10 +18,6 @@ class BandwidthCredentials(SenderCredentials):
     account_sid: str
     application_id: str
 
-    @property
-    def auth(self) -> Headers:
-        return basic(self.user, self.password)
-
     def url(self, resource: str) -> str:
         return f"https://messaging.bandwidth.com/api/v2/users/{path_part(self.account_sid)}/{resource}"
 
@@ -35,7 +30,7 @@ def request(account: BandwidthCredentials, sms: Sms) -> ProviderRequest:
         "text": sms.body,
         "tag": sms.message_id,
     }
-    return ProviderRequest.json(account.url("messages"), body, auth=account.auth)
+    return ProviderRequest.json(account.url("messages"), body)
 
 
 RECEIPTS = EventReader(
@@ -55,12 +50,12 @@ PROVIDER = SmsProvider(
     id="bandwidth",
     name="Bandwidth",
     credentials=BandwidthCredentials,
+    auth=lambda account: basic(account.user, account.password),
     request=request,
     sent=json_id("id"),
     failures=(codes("fieldErrors.*.fieldName", recipient_invalid=("to",)),),
-    check=Check(request=lambda account: ProviderRequest.get(account.url("media"), auth=account.auth)),
-    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
-    casing=as_given,
+    check=lambda account: ProviderRequest.get(account.url("media")),
+    receipts=Receipts(parse=RECEIPTS),
     documentation="https://dev.bandwidth.com/apis/messaging/",
     note="The address for receipts is set in the application that `applicationId` names.",
 )

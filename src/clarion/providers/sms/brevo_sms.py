@@ -1,10 +1,9 @@
 """Brevo: transactional SMS."""
 
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.overrides import as_given
-from clarion.providers.definition.provider import Check, SmsProvider
-from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
-from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
+from clarion.providers.definition.provider import SmsProvider
+from clarion.providers.definition.receipts import EventReader, Receipts, kinds_of
+from clarion.providers.definition.request import ProviderRequest, drop_empty, key_header
 from clarion.providers.definition.result import FailureKind, error_text, json_id, seconds_header
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
@@ -15,12 +14,8 @@ _API = "https://api.brevo.com/v3"
 class BrevoSmsCredentials(SenderCredentials):
     api_key: Secret
 
-    @property
-    def auth(self) -> Headers:
-        return key_header("api-key", self.api_key)
 
-
-def request(account: BrevoSmsCredentials, sms: Sms) -> ProviderRequest:
+def request(_: BrevoSmsCredentials, sms: Sms) -> ProviderRequest:
     body = {
         "sender": sms.sender_digits,
         "recipient": sms.to_digits,
@@ -30,7 +25,7 @@ def request(account: BrevoSmsCredentials, sms: Sms) -> ProviderRequest:
         "tag": sms.message_id,
         "webUrl": sms.receipts_url,
     }
-    return ProviderRequest.json(f"{_API}/transactionalSMS/sms", drop_empty(body), auth=account.auth)
+    return ProviderRequest.json(f"{_API}/transactionalSMS/sms", drop_empty(body))
 
 
 RECEIPTS = EventReader(
@@ -54,12 +49,12 @@ PROVIDER = SmsProvider(
     id="brevo-sms",
     name="Brevo SMS",
     credentials=BrevoSmsCredentials,
+    auth=lambda account: key_header("api-key", account.api_key),
     request=request,
     sent=json_id("messageId"),
     failures=(error_text(r"telephone|phone number|recipient", FailureKind.RECIPIENT_INVALID, status=400),),
     read_retry_after=seconds_header("x-sib-ratelimit-reset"),
-    check=Check(request=lambda account: ProviderRequest.get(f"{_API}/account", auth=account.auth)),
-    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
-    casing=as_given,
+    check=lambda _: ProviderRequest.get(f"{_API}/account"),
+    receipts=Receipts(parse=RECEIPTS),
     documentation="https://developers.brevo.com/reference/sendtransacsms",
 )

@@ -1,9 +1,8 @@
 """BulkSMS: JSON REST API."""
 
 from clarion.providers.definition.credentials import OptionalSenderCredentials
-from clarion.providers.definition.overrides import as_given
-from clarion.providers.definition.provider import Check, SmsProvider
-from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.provider import SmsProvider
+from clarion.providers.definition.receipts import EventReader, Receipts, kinds_of
 from clarion.providers.definition.request import Headers, ProviderRequest, basic, drop_empty
 from clarion.providers.definition.result import FailureKind, error_text, json_id
 from clarion.providers.sms.message import Sms, count_parts
@@ -22,7 +21,7 @@ class BulkSmsCredentials(OptionalSenderCredentials):
         return basic(token_id, Secret(secret.strip()))
 
 
-def request(account: BulkSmsCredentials, sms: Sms) -> ProviderRequest:
+def request(_: BulkSmsCredentials, sms: Sms) -> ProviderRequest:
     body = {
         "to": sms.to,
         "body": sms.body,
@@ -32,7 +31,7 @@ def request(account: BulkSmsCredentials, sms: Sms) -> ProviderRequest:
         "longMessageMaxParts": max(count_parts(sms.body), 3),
     }
     # `deduplication-id` has only 31 bits: among many messages, a collision would drop one.
-    return ProviderRequest.json(f"{_API}/messages", drop_empty(body), auth=account.auth)
+    return ProviderRequest.json(f"{_API}/messages", drop_empty(body))
 
 
 RECEIPTS = EventReader(
@@ -48,12 +47,12 @@ PROVIDER = SmsProvider(
     id="bulk-sms",
     name="BulkSMS",
     credentials=BulkSmsCredentials,
+    auth=lambda account: account.auth,
     request=request,
     sent=json_id("0.id"),
     failures=(error_text(r"recipient|phone ?number|msisdn", FailureKind.RECIPIENT_INVALID, status=400),),
-    check=Check(request=lambda account: ProviderRequest.get(f"{_API}/profile", auth=account.auth)),
-    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
-    casing=as_given,
+    check=lambda _: ProviderRequest.get(f"{_API}/profile"),
+    receipts=Receipts(parse=RECEIPTS),
     documentation="https://www.bulksms.com/developer/json/v1/",
     note="`apiToken` is the token's id and its secret with a colon between them. Receipts need a webhook for `SENT`. "
     "Its documentation does not say how it words a number that cannot be: a 400 that speaks of the recipient or of a "

@@ -4,9 +4,9 @@ import json
 
 from clarion.providers.definition.credentials import OptionalSenderCredentials
 from clarion.providers.definition.overrides import snake
-from clarion.providers.definition.provider import Check, SmsProvider
+from clarion.providers.definition.provider import SmsProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
-from clarion.providers.definition.request import Headers, ProviderRequest, basic, drop_empty
+from clarion.providers.definition.request import ProviderRequest, basic, drop_empty
 from clarion.providers.definition.result import all_equal, codes, json_id
 from clarion.providers.signing.signatures import hmac_hex
 from clarion.providers.sms.message import Sms
@@ -19,19 +19,15 @@ class BurstSmsCredentials(OptionalSenderCredentials):
     api_key: str
     secret_key: Secret
 
-    @property
-    def auth(self) -> Headers:
-        return basic(self.api_key, self.secret_key)
 
-
-def request(account: BurstSmsCredentials, sms: Sms) -> ProviderRequest:
+def request(_: BurstSmsCredentials, sms: Sms) -> ProviderRequest:
     fields = {
         "to": sms.to_digits,
         "message": sms.body,
         "from": sms.sender_digits,
         "dlr_callback": sms.receipts_url,
     }
-    return ProviderRequest.form(f"{_API}/send-sms.json", drop_empty(fields), auth=account.auth)
+    return ProviderRequest.form(f"{_API}/send-sms.json", drop_empty(fields))
 
 
 def is_genuine(callback: Callback, account: BurstSmsCredentials) -> bool:
@@ -63,6 +59,7 @@ PROVIDER = SmsProvider(
     id="burst-sms",
     name="Kudosity (Burst SMS)",
     credentials=BurstSmsCredentials,
+    auth=lambda account: basic(account.api_key, account.secret_key),
     request=request,
     sent=json_id("message_id"),
     accepts=all_equal("error.code", "SUCCESS"),
@@ -71,7 +68,7 @@ PROVIDER = SmsProvider(
         # Unreachable numbers are skipped without an error.
         codes("recipients", recipient_invalid=(0,)),
     ),
-    check=Check(request=lambda account: ProviderRequest.get(f"{_API}/get-balance.json", auth=account.auth)),
+    check=lambda _: ProviderRequest.get(f"{_API}/get-balance.json"),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
     casing=snake,
     documentation="https://developers.kudosity.com/reference/post_send-sms",

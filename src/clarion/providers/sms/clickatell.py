@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from clarion.providers.definition.credentials import OptionalSenderCredentials
-from clarion.providers.definition.provider import Check, SmsProvider
-from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
-from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
+from clarion.providers.definition.provider import SmsProvider
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
+from clarion.providers.definition.request import ProviderRequest, drop_empty, key_header
 from clarion.providers.definition.result import codes, json_id, values_at
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
@@ -19,12 +19,8 @@ _CODES = {"recipient_invalid": (25, 26, 27, 28), "rate_limited": (43,), "retryab
 class ClickatellCredentials(OptionalSenderCredentials):
     api_key: Secret
 
-    @property
-    def auth(self) -> Headers:
-        return key_header("Authorization", self.api_key)
 
-
-def request(account: ClickatellCredentials, sms: Sms) -> ProviderRequest:
+def request(_: ClickatellCredentials, sms: Sms) -> ProviderRequest:
     message = {
         "channel": "sms",
         "to": sms.to_digits,
@@ -32,7 +28,7 @@ def request(account: ClickatellCredentials, sms: Sms) -> ProviderRequest:
         "from": sms.sender_digits,
         "clientMessageId": sms.message_id,
     }
-    return ProviderRequest.json(f"{_HOST}/v1/message", {"messages": [drop_empty(message)]}, auth=account.auth)
+    return ProviderRequest.json(f"{_HOST}/v1/message", {"messages": [drop_empty(message)]})
 
 
 def _events(callback: Callback) -> list[Mapping[str, Any]]:
@@ -61,12 +57,14 @@ PROVIDER = SmsProvider(
     id="clickatell",
     name="Clickatell",
     credentials=ClickatellCredentials,
+    auth=lambda account: key_header("Authorization", account.api_key),
     request=request,
     sent=json_id("messages.0.apiMessageId"),
     accepts=lambda answer: answer.values("messages.*.accepted") == [True],
     failures=(codes("messages.*.error.code", **_CODES), codes("error.code", **_CODES)),
-    check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/public-client/balance", auth=account.auth)),
-    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    check=lambda _: ProviderRequest.get(f"{_HOST}/public-client/balance"),
+    receipts=Receipts(parse=RECEIPTS),
+    casing=None,
     documentation="https://docs.clickatell.com/channels/one-api/one-api-reference/",
     note="`from` is for two-way integrations alone. The address for receipts is set in the portal.",
 )

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from clarion.providers.definition.credentials import OptionalSenderCredentials
-from clarion.providers.definition.provider import Check, SmsProvider
-from clarion.providers.definition.receipts import EventReader, Receipts, by_token, json_or_form_events, kinds_of
-from clarion.providers.definition.request import Headers, ProviderRequest, basic, drop_empty
+from clarion.providers.definition.provider import SmsProvider
+from clarion.providers.definition.receipts import EventReader, Receipts, json_or_form_events, kinds_of
+from clarion.providers.definition.request import ProviderRequest, basic, drop_empty
 from clarion.providers.definition.result import all_equal, codes, json_id
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
@@ -23,14 +23,10 @@ class ClickSendCredentials(OptionalSenderCredentials):
     user: str
     api_key: Secret
 
-    @property
-    def auth(self) -> Headers:
-        return basic(self.user, self.api_key)
 
-
-def request(account: ClickSendCredentials, sms: Sms) -> ProviderRequest:
+def request(_: ClickSendCredentials, sms: Sms) -> ProviderRequest:
     message = {"to": sms.to, "body": sms.body, "from": sms.sender, "custom_string": sms.message_id}
-    return ProviderRequest.json(f"{_API}/sms/send", {"messages": [drop_empty(message)]}, auth=account.auth)
+    return ProviderRequest.json(f"{_API}/sms/send", {"messages": [drop_empty(message)]})
 
 
 RECEIPTS = EventReader(
@@ -47,12 +43,14 @@ PROVIDER = SmsProvider(
     id="clicksend",
     name="ClickSend",
     credentials=ClickSendCredentials,
+    auth=lambda account: basic(account.user, account.api_key),
     request=request,
     sent=json_id("data.messages.0.message_id"),
     accepts=all_equal("data.messages.*.status", "SUCCESS"),
     failures=(codes("data.messages.*.status", **_CODES), codes("response_code", **_CODES)),
-    check=Check(request=lambda account: ProviderRequest.get(f"{_API}/account", auth=account.auth)),
-    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    check=lambda _: ProviderRequest.get(f"{_API}/account"),
+    receipts=Receipts(parse=RECEIPTS),
+    casing=None,
     documentation="https://developers.clicksend.com/docs/messaging/sms",
     note="The address for receipts is a delivery report rule of the dashboard.",
 )

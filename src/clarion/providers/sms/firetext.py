@@ -1,9 +1,8 @@
 """FireText (United Kingdom), which returns errors with a 200."""
 
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.overrides import as_given
-from clarion.providers.definition.provider import Check, SmsProvider
-from clarion.providers.definition.receipts import EventReader, Receipts, by_token, form_events, kinds_of
+from clarion.providers.definition.provider import SmsProvider
+from clarion.providers.definition.receipts import EventReader, Receipts, form_events, kinds_of
 from clarion.providers.definition.request import ProviderRequest, drop_empty
 from clarion.providers.definition.result import all_equal, codes, either, header_id, own_id
 from clarion.providers.sms.message import Sms
@@ -49,11 +48,8 @@ PROVIDER = SmsProvider(
     sent=either(header_id("X-Message"), own_id),
     accepts=all_equal("code", 0),
     failures=(codes("code", recipient_invalid=(2,), account_refused=(1,)),),
-    check=Check(
-        request=lambda account: ProviderRequest.form(f"{_API}/credit/json", {"apiKey": account.api_key.reveal()}),
-        passes=all_equal("code", 0),
-    ),
-    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
-    casing=as_given,
+    check=lambda account: ProviderRequest.form(f"{_API}/credit/json", {"apiKey": account.api_key.reveal()}),
+    check_passes=all_equal("code", 0),
+    receipts=Receipts(parse=RECEIPTS),
     documentation="https://www.firetext.co.uk/docs",
 )

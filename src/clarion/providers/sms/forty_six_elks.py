@@ -1,10 +1,9 @@
 """46elks (Sweden)."""
 
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.overrides import as_given
-from clarion.providers.definition.provider import Check, SmsProvider
-from clarion.providers.definition.receipts import EventReader, Receipts, by_token, form_events, kinds_of
-from clarion.providers.definition.request import Headers, ProviderRequest, basic, drop_empty
+from clarion.providers.definition.provider import SmsProvider
+from clarion.providers.definition.receipts import EventReader, Receipts, form_events, kinds_of
+from clarion.providers.definition.request import ProviderRequest, basic, drop_empty
 from clarion.providers.definition.result import FailureKind, error_text, json_id
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
@@ -16,14 +15,10 @@ class FortySixElksCredentials(SenderCredentials):
     user: str
     password: Secret
 
-    @property
-    def auth(self) -> Headers:
-        return basic(self.user, self.password)
 
-
-def request(account: FortySixElksCredentials, sms: Sms) -> ProviderRequest:
+def request(_: FortySixElksCredentials, sms: Sms) -> ProviderRequest:
     fields = {"from": sms.sender, "to": sms.to, "message": sms.body, "whendelivered": sms.receipts_url}
-    return ProviderRequest.form(f"{_API}/sms", drop_empty(fields), auth=account.auth)
+    return ProviderRequest.form(f"{_API}/sms", drop_empty(fields))
 
 
 RECEIPTS = EventReader(
@@ -38,12 +33,12 @@ PROVIDER = SmsProvider(
     id="forty-six-elks",
     name="46elks",
     credentials=FortySixElksCredentials,
+    auth=lambda account: basic(account.user, account.password),
     request=request,
     sent=json_id("id"),
     failures=(error_text(r"invalid.*\bto\b|\bto\b.*invalid|recipient", FailureKind.RECIPIENT_INVALID, status=400),),
-    check=Check(request=lambda account: ProviderRequest.get(f"{_API}/me", auth=account.auth)),
-    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
-    casing=as_given,
+    check=lambda _: ProviderRequest.get(f"{_API}/me"),
+    receipts=Receipts(parse=RECEIPTS),
     documentation="https://46elks.com/docs/send-sms",
     note="`user` and `password` are the API's, not those of the dashboard. It refuses in plain sentences that it does "
     "not list: a 400 that calls `to` invalid, or speaks of the recipient, is taken for a number that cannot be, and "

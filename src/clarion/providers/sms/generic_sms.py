@@ -4,7 +4,6 @@ from typing import Annotated
 
 from clarion.clock import Millis
 from clarion.providers.definition.credentials import HEADER_NAME, URL, SenderCredentials
-from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.provider import SmsProvider, TokenExchange
 from clarion.providers.definition.request import Headers, ProviderRequest, key_header
 from clarion.providers.definition.result import ProviderAnswer, SendContext, Sent, json_id
@@ -59,7 +58,6 @@ PROVIDER = SmsProvider(
         auth=lambda account, token: key_header(account.authentication_token_key, token),
         is_needed=lambda account: account.authenticate_by_token,
     ),
-    casing=as_given,
     custom_data=lambda given: {"customData": given},
     documentation="as its settings say",
     idempotency="`id` in the body",

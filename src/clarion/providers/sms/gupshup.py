@@ -5,9 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from clarion.providers.definition.credentials import OptionalSenderCredentials
-from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.provider import SmsProvider
-from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
 from clarion.providers.definition.request import ProviderRequest, drop_empty
 from clarion.providers.definition.result import text_codes, text_id, text_matches
 from clarion.providers.sms.message import Sms
@@ -61,8 +60,7 @@ PROVIDER = SmsProvider(
     sent=text_id(r"^\s*success\s*\|[^|]*\|\s*([^|\s]+)"),
     accepts=text_matches(r"^\s*success\s*\|"),
     failures=(text_codes(r"^\s*error\W*(\d+)", recipient_invalid=(105,), retryable=(100,), account_refused=(102,)),),
-    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
-    casing=as_given,
+    receipts=Receipts(parse=RECEIPTS),
     documentation="https://docs.gupshup.io/docs/getting-started-with-sms-api",
     note="`from` is the mask, and the ids of DLT are overrides. The address for receipts is set in the account.",
 )

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from clarion.providers.definition.credentials import URL_OR_HOST, SenderCredentials, as_url
-from clarion.providers.definition.overrides import as_given
-from clarion.providers.definition.provider import Check, SmsProvider
-from clarion.providers.definition.receipts import Callback, EventReader, Receipts, by_token, kinds_of
-from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
+from clarion.providers.definition.provider import SmsProvider
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
+from clarion.providers.definition.request import ProviderRequest, drop_empty, key_header
 from clarion.providers.definition.result import FailureKind, all_equal, codes, error_text, json_id
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
@@ -16,10 +15,6 @@ from clarion.secret import Secret
 class InfobipSmsCredentials(SenderCredentials):
     api_key: Secret
     base_url: Annotated[str, URL_OR_HOST]
-
-    @property
-    def auth(self) -> Headers:
-        return key_header("Authorization", self.api_key, scheme="App")
 
     def url(self, path: str) -> str:
         return f"{as_url(self.base_url)}{path}"
@@ -33,7 +28,7 @@ def request(account: InfobipSmsCredentials, sms: Sms) -> ProviderRequest:
         "content": {"text": sms.body},
         "webhooks": report_to if sms.receipts_url else None,
     }
-    return ProviderRequest.json(account.url("/sms/3/messages"), {"messages": [drop_empty(message)]}, auth=account.auth)
+    return ProviderRequest.json(account.url("/sms/3/messages"), {"messages": [drop_empty(message)]})
 
 
 def _reports(callback: Callback) -> list[Mapping[str, Any]]:
@@ -56,6 +51,7 @@ PROVIDER = SmsProvider(
     id="infobip-sms",
     name="Infobip SMS",
     credentials=InfobipSmsCredentials,
+    auth=lambda account: key_header("Authorization", account.api_key, scheme="App"),
     request=request,
     sent=json_id("messages.0.messageId"),
     # Accepted, pending and delivered; the other groups are errors.
@@ -70,9 +66,8 @@ PROVIDER = SmsProvider(
         ),
         error_text(r"destinations\[\d+\]\.to\b", FailureKind.RECIPIENT_INVALID, status=400),
     ),
-    check=Check(request=lambda account: ProviderRequest.get(account.url("/account/1/balance"), auth=account.auth)),
-    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
-    casing=as_given,
+    check=lambda account: ProviderRequest.get(account.url("/account/1/balance")),
+    receipts=Receipts(parse=RECEIPTS),
     documentation="https://www.infobip.com/docs/api/channels/sms/outbound-sms/send-sms-messages",
     idempotency="`messageId` in the body",
 )

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from clarion.providers.definition.credentials import FormatRule, OptionalSenderCredentials
 from clarion.providers.definition.overrides import snake
-from clarion.providers.definition.provider import Check, SmsProvider
+from clarion.providers.definition.provider import SmsProvider
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
 from clarion.providers.definition.result import Classification, FailureKind, ProviderAnswer, all_equal, json_id
 from clarion.providers.sms.message import Sms
@@ -35,9 +35,7 @@ def request(account: IsendCredentials, sms: Sms) -> ProviderRequest:
         "message": sms.body,
     }
     accept = {"Accept": "application/json"}
-    return ProviderRequest.json(
-        account.url("sms/send"), drop_empty(body), auth=bearer(account.api_token), headers=accept
-    )
+    return ProviderRequest.json(account.url("sms/send"), drop_empty(body), headers=accept)
 
 
 def classify_wrong_number(answer: ProviderAnswer) -> Classification | None:
@@ -51,14 +49,13 @@ PROVIDER = SmsProvider(
     id="isend-sms",
     name="iSend SMS",
     credentials=IsendCredentials,
+    auth=lambda account: bearer(account.api_token),
     request=request,
     sent=json_id("data.uid"),
     accepts=all_equal("status", "success"),
     failures=(classify_wrong_number,),
-    check=Check(
-        request=lambda account: ProviderRequest.get(account.url("balance"), auth=bearer(account.api_token)),
-        passes=all_equal("status", "success"),
-    ),
+    check=lambda account: ProviderRequest.get(account.url("balance")),
+    check_passes=all_equal("status", "success"),
     casing=snake,
     documentation="https://packagist.org/packages/isend/laravel",
     note="Accounts of the older address set `baseUrl` to `https://send.com.ly/api/v3`.",

@@ -3,8 +3,8 @@
 from urllib.parse import urlencode
 
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.provider import Check, SmsProvider
-from clarion.providers.definition.receipts import EventReader, Receipts, by_token, form_events, kinds_of
+from clarion.providers.definition.provider import SmsProvider
+from clarion.providers.definition.receipts import EventReader, Receipts, form_events, kinds_of
 from clarion.providers.definition.request import ProviderRequest, drop_empty
 from clarion.providers.definition.result import ACCOUNT_REFUSED, FailureKind, error_text, own_id, text_matches
 from clarion.providers.sms.message import Sms
@@ -71,11 +71,10 @@ PROVIDER = SmsProvider(
         error_text(r"authorization failed", ACCOUNT_REFUSED, status=403),
     ),
     # Kannel checks the login before it complains about the missing recipient.
-    check=Check(
-        request=lambda account: ProviderRequest.get(account.url, drop_empty({**account.login, "text": "check"})),
-        passes=lambda answer: answer.status == 400,
-    ),
-    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    check=lambda account: ProviderRequest.get(account.url, drop_empty({**account.login, "text": "check"})),
+    check_passes=lambda answer: answer.status == 400,
+    receipts=Receipts(parse=RECEIPTS),
+    casing=None,
     takes_body=False,
     documentation="https://www.kannel.org/download/1.4.5/userguide-1.4.5/userguide.html",
 )

@@ -3,10 +3,9 @@
 from hashlib import sha256
 
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.overrides import as_given
-from clarion.providers.definition.provider import Check, SmsProvider
+from clarion.providers.definition.provider import SmsProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
-from clarion.providers.definition.request import Headers, ProviderRequest, drop_empty, key_header
+from clarion.providers.definition.request import ProviderRequest, drop_empty, key_header
 from clarion.providers.definition.result import codes, json_id
 from clarion.providers.signing.jwt import read_hs256
 from clarion.providers.sms.message import Sms
@@ -21,12 +20,8 @@ class MessageBirdCredentials(SenderCredentials):
     secret_key: Secret = Secret("")
     """The signing key of the account, which verifies reports."""
 
-    @property
-    def auth(self) -> Headers:
-        return key_header("Authorization", self.access_key, scheme="AccessKey")
 
-
-def request(account: MessageBirdCredentials, sms: Sms) -> ProviderRequest:
+def request(_: MessageBirdCredentials, sms: Sms) -> ProviderRequest:
     body = {
         "originator": sms.sender_digits,
         "recipients": [sms.to_digits],
@@ -36,7 +31,7 @@ def request(account: MessageBirdCredentials, sms: Sms) -> ProviderRequest:
         "reference": sms.message_id,
         "reportUrl": sms.receipts_url,
     }
-    return ProviderRequest.json(f"{_HOST}/messages", drop_empty(body), auth=account.auth)
+    return ProviderRequest.json(f"{_HOST}/messages", drop_empty(body))
 
 
 def is_genuine(callback: Callback, account: MessageBirdCredentials) -> bool:
@@ -68,11 +63,11 @@ PROVIDER = SmsProvider(
     id="messagebird",
     name="MessageBird",
     credentials=MessageBirdCredentials,
+    auth=lambda account: key_header("Authorization", account.access_key, scheme="AccessKey"),
     request=request,
     sent=json_id("id"),
     failures=(codes("errors.*.parameter", recipient_invalid=("recipients", "recipient")),),
-    check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/balance", auth=account.auth)),
+    check=lambda _: ProviderRequest.get(f"{_HOST}/balance"),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
-    casing=as_given,
     documentation="https://developers.messagebird.com/api/sms-messaging/",
 )

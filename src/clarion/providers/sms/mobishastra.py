@@ -1,7 +1,7 @@
 """Mobishastra: a list of messages, each with the login; errors are returned with a 200."""
 
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.provider import Check, SmsProvider
+from clarion.providers.definition.provider import SmsProvider
 from clarion.providers.definition.request import ProviderRequest
 from clarion.providers.definition.result import (
     ACCOUNT_REFUSED,
@@ -59,7 +59,9 @@ PROVIDER = SmsProvider(
         error_text(r"invalid (password|user|profile)", ACCOUNT_REFUSED, status=200),
     ),
     # The balance is a number, or one per country such as "Tanzania (+255) = 3452".
-    check=Check(request=balance_request, passes=text_matches(r"^\s*\d[\d.]*\s*$|=\s*\d")),
+    check=balance_request,
+    check_passes=text_matches(r"^\s*\d[\d.]*\s*$|=\s*\d"),
+    casing=None,
     takes_body=False,
     documentation="https://mshastra.com",
     note="`baseUrl` is the whole address, usually `https://mshastra.com/sendsms_api_json.aspx`.",

@@ -4,9 +4,9 @@ import re
 
 from clarion.providers.definition.credentials import SenderCredentials
 from clarion.providers.definition.overrides import snake
-from clarion.providers.definition.provider import Check, SmsProvider
+from clarion.providers.definition.provider import SmsProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
-from clarion.providers.definition.request import Headers, ProviderRequest, basic, drop_empty, path_part
+from clarion.providers.definition.request import ProviderRequest, basic, drop_empty, path_part
 from clarion.providers.definition.result import FailureKind, error_text, json_id
 from clarion.providers.signing.signatures import hmac_base64
 from clarion.providers.sms.message import Sms
@@ -20,10 +20,6 @@ class PlivoCredentials(SenderCredentials):
     token: Secret
 
     @property
-    def auth(self) -> Headers:
-        return basic(self.account_sid, self.token)
-
-    @property
     def url(self) -> str:
         return f"https://api.plivo.com/v1/Account/{path_part(self.account_sid)}/"
 
@@ -31,7 +27,7 @@ class PlivoCredentials(SenderCredentials):
 def request(account: PlivoCredentials, sms: Sms) -> ProviderRequest:
     sender = "powerpack_uuid" if _UUID.fullmatch(sms.sender) else "src"
     body = {sender: sms.sender_digits, "dst": sms.to_digits, "text": sms.body, "url": sms.receipts_url}
-    return ProviderRequest.json(f"{account.url}Message/", drop_empty(body), auth=account.auth)
+    return ProviderRequest.json(f"{account.url}Message/", drop_empty(body))
 
 
 def is_genuine(callback: Callback, account: PlivoCredentials) -> bool:
@@ -55,10 +51,11 @@ PROVIDER = SmsProvider(
     id="plivo",
     name="Plivo",
     credentials=PlivoCredentials,
+    auth=lambda account: basic(account.account_sid, account.token),
     request=request,
     sent=json_id("message_uuid.0"),
     failures=(error_text(r"is not a valid phone number", FailureKind.RECIPIENT_INVALID, status=400),),
-    check=Check(request=lambda account: ProviderRequest.get(account.url, auth=account.auth)),
+    check=lambda account: ProviderRequest.get(account.url),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `token`"),
     casing=snake,
     documentation="https://www.plivo.com/docs/messaging/api/message",

@@ -2,7 +2,6 @@
 
 from clarion.clock import Millis
 from clarion.providers.definition.credentials import SenderCredentials
-from clarion.providers.definition.overrides import as_given
 from clarion.providers.definition.provider import SmsProvider, TokenExchange
 from clarion.providers.definition.request import ProviderRequest, basic
 from clarion.providers.definition.result import codes, json_id
@@ -44,7 +43,6 @@ PROVIDER = SmsProvider(
     # Every call within the penalty period restarts it.
     read_retry_after=lambda answer: _PENALTY_SECONDS if answer.status == 429 else None,
     token=TokenExchange(request=token_request),
-    casing=as_given,
     documentation="https://developers.ringcentral.com/api-reference/SMS/createSMSMessage",
     note="`from` is a number of the extension that the JWT belongs to; `secure` means the sandbox. "
     "What becomes of a message is not reported.",

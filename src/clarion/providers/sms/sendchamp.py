@@ -2,7 +2,7 @@
 
 from clarion.providers.definition.credentials import SenderCredentials
 from clarion.providers.definition.overrides import snake
-from clarion.providers.definition.provider import Check, SmsProvider
+from clarion.providers.definition.provider import SmsProvider
 from clarion.providers.definition.request import ProviderRequest, bearer
 from clarion.providers.definition.result import ProviderAnswer, codes, either, json_id, own_id
 from clarion.providers.sms.message import Sms
@@ -26,7 +26,7 @@ def request(account: SendchampCredentials, sms: Sms) -> ProviderRequest:
         "sender_name": sms.sender,
         "route": "non_dnd" if sms.to.startswith(_NIGERIA) else "international",
     }
-    return ProviderRequest.json(account.url("sms/send"), body, auth=bearer(account.api_key))
+    return ProviderRequest.json(account.url("sms/send"), body)
 
 
 def accepts(answer: ProviderAnswer) -> bool:
@@ -38,14 +38,13 @@ PROVIDER = SmsProvider(
     id="sendchamp",
     name="Sendchamp",
     credentials=SendchampCredentials,
+    auth=lambda account: bearer(account.api_key),
     request=request,
     # Some answers have no message id.
     sent=either(json_id("data.reference", "data.id"), own_id),
     accepts=accepts,
     failures=(codes("data.status", permanent=("failed",)),),
-    check=Check(
-        request=lambda account: ProviderRequest.get(account.url("wallet-balance"), auth=bearer(account.api_key))
-    ),
+    check=lambda account: ProviderRequest.get(account.url("wallet-balance")),
     casing=snake,
     documentation="https://github.com/sendchamp/ai/blob/main/openapi/sms-verification.yaml",
     note="Numbers of Nigeria go by the route `non_dnd`, others by `international`; `route` in the overrides decides "

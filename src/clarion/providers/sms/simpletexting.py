@@ -3,9 +3,8 @@
 import re
 
 from clarion.providers.definition.credentials import OptionalSenderCredentials
-from clarion.providers.definition.overrides import as_given
-from clarion.providers.definition.provider import Check, SmsProvider
-from clarion.providers.definition.receipts import EventReader, Receipts, by_token, kinds_of
+from clarion.providers.definition.provider import SmsProvider
+from clarion.providers.definition.receipts import EventReader, Receipts, kinds_of
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
 from clarion.providers.definition.result import json_id
 from clarion.providers.sms.message import Sms
@@ -18,7 +17,7 @@ class SimpleTextingCredentials(OptionalSenderCredentials):
     api_key: Secret
 
 
-def request(account: SimpleTextingCredentials, sms: Sms) -> ProviderRequest:
+def request(_: SimpleTextingCredentials, sms: Sms) -> ProviderRequest:
     body = {
         "contactPhone": _ten_digits(sms.to),
         "accountPhone": _ten_digits(sms.sender),
@@ -26,7 +25,7 @@ def request(account: SimpleTextingCredentials, sms: Sms) -> ProviderRequest:
         "mode": "AUTO",
         "text": sms.body,
     }
-    return ProviderRequest.json(f"{_HOST}/messages", drop_empty(body), auth=bearer(account.api_key))
+    return ProviderRequest.json(f"{_HOST}/messages", drop_empty(body))
 
 
 def _ten_digits(number: str) -> str:
@@ -53,11 +52,11 @@ PROVIDER = SmsProvider(
     id="simpletexting",
     name="SimpleTexting",
     credentials=SimpleTextingCredentials,
+    auth=lambda account: bearer(account.api_key),
     request=request,
     sent=json_id("id"),
-    check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/tenant", auth=bearer(account.api_key))),
-    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
-    casing=as_given,
+    check=lambda _: ProviderRequest.get(f"{_HOST}/tenant"),
+    receipts=Receipts(parse=RECEIPTS),
     documentation="https://api-doc.simpletexting.com/",
     note="Which refusals mean a wrong number is not published, so that none is taken for one.",
 )

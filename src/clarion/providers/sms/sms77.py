@@ -4,9 +4,9 @@ from hashlib import md5
 
 from clarion.providers.definition.credentials import SenderCredentials
 from clarion.providers.definition.overrides import snake
-from clarion.providers.definition.provider import Check, SmsProvider
+from clarion.providers.definition.provider import SmsProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, is_same, kinds_of
-from clarion.providers.definition.request import Headers, ProviderRequest, key_header
+from clarion.providers.definition.request import ProviderRequest, key_header
 from clarion.providers.definition.result import ProviderAnswer, codes, either, json_id, own_id, text_codes
 from clarion.providers.signing.signatures import hmac_hex
 from clarion.providers.sms.message import Sms
@@ -27,15 +27,11 @@ class SevenCredentials(SenderCredentials):
     secret_key: Secret = Secret("")
     """The signing key of the account, which verifies webhooks."""
 
-    @property
-    def auth(self) -> Headers:
-        return key_header("X-Api-Key", self.api_key)
 
-
-def request(account: SevenCredentials, sms: Sms) -> ProviderRequest:
+def request(_: SevenCredentials, sms: Sms) -> ProviderRequest:
     body = {"to": sms.to, "from": sms.sender_digits, "text": sms.body, "foreign_id": sms.message_id}
     # Without this header, the answer is only a code.
-    return ProviderRequest.json(f"{_HOST}/sms", body, auth=account.auth, headers={"Accept": "application/json"})
+    return ProviderRequest.json(f"{_HOST}/sms", body, headers={"Accept": "application/json"})
 
 
 def accepts(answer: ProviderAnswer) -> bool:
@@ -46,7 +42,7 @@ def is_genuine(callback: Callback, account: SevenCredentials) -> bool:
     timestamp, nonce = callback.headers.get("x-timestamp", ""), callback.headers.get("x-nonce", "")
     digest = md5(callback.body, usedforsecurity=False).hexdigest()
     text = f"{timestamp}\n{nonce}\n{callback.method}\n{callback.url}\n{digest}"
-    expected = hmac_hex(account.secret_key, text.encode()) if account.secret_key else ""
+    expected = hmac_hex(account.secret_key, text.encode())
     return callback.is_recent(timestamp) and is_same(callback.headers.get("x-signature", ""), expected)
 
 
@@ -68,6 +64,7 @@ PROVIDER = SmsProvider(
     id="sms77",
     name="seven",
     credentials=SevenCredentials,
+    auth=lambda account: key_header("X-Api-Key", account.api_key),
     request=request,
     # Free messages have no id.
     sent=either(json_id("messages.0.id"), own_id),
@@ -77,10 +74,8 @@ PROVIDER = SmsProvider(
         codes("success", **_CODES),
         text_codes(r'^\s*"?(\d{3})"?\s*$', **_CODES),
     ),
-    check=Check(
-        request=lambda account: ProviderRequest.get(f"{_HOST}/balance", auth=account.auth),
-        passes=lambda answer: answer.is_success and answer.text.strip() != "900",
-    ),
+    check=lambda _: ProviderRequest.get(f"{_HOST}/balance"),
+    check_passes=lambda answer: answer.is_success and answer.text.strip() != "900",
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
     casing=snake,
     documentation="https://docs.seven.io/en/rest-api/endpoints/sms",

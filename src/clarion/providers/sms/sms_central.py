@@ -2,8 +2,8 @@
 
 from clarion.providers.definition.credentials import SenderCredentials
 from clarion.providers.definition.overrides import snake
-from clarion.providers.definition.provider import Check, SmsProvider
-from clarion.providers.definition.receipts import EventReader, Receipts, by_token, form_events, kinds_of
+from clarion.providers.definition.provider import SmsProvider
+from clarion.providers.definition.receipts import EventReader, Receipts, form_events, kinds_of
 from clarion.providers.definition.request import ProviderRequest
 from clarion.providers.definition.result import ACCOUNT_REFUSED, error_text, own_id, text_matches
 from clarion.providers.sms.message import Sms
@@ -50,8 +50,9 @@ PROVIDER = SmsProvider(
     sent=own_id,
     failures=(error_text(r"invalid username or password", ACCOUNT_REFUSED, status=200),),
     accepts=text_matches(r"^\s*0\s*$"),
-    check=Check(request=lambda account: account.call("balance"), passes=text_matches(r"<balance>")),
-    receipts=Receipts(is_genuine=by_token, parse=RECEIPTS),
+    check=lambda account: account.call("balance"),
+    check_passes=text_matches(r"<balance>"),
+    receipts=Receipts(parse=RECEIPTS),
     casing=lambda name: snake(name).upper(),
     documentation="https://www.smscentral.com.au/sms-api/rest-api/send-sms/",
     note="`from` is a number, a name, `shared` or `dedicated`. Which refusals mean a wrong number is not known, "

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from clarion.providers.definition.credentials import OptionalSenderCredentials
 from clarion.providers.definition.overrides import pascal
-from clarion.providers.definition.provider import Check, SmsProvider
+from clarion.providers.definition.provider import SmsProvider
 from clarion.providers.definition.request import ProviderRequest, drop_empty
 from clarion.providers.definition.result import FailureKind, error_text, text_codes, text_id
 from clarion.providers.signing.amazon import REFUSED_ACCOUNT_CODES, REGION, aws_address, make_aws_signer
@@ -52,7 +52,7 @@ PROVIDER = SmsProvider(
         ),
         error_text(r"Invalid parameter: PhoneNumber", FailureKind.RECIPIENT_INVALID, status=400),
     ),
-    check=Check(request=lambda account: account.call("GetSMSAttributes", {})),
+    check=lambda account: account.call("GetSMSAttributes", {}),
     casing=pascal,
     documentation="https://docs.aws.amazon.com/sns/latest/api/API_Publish.html",
     note="Messages to numbers that opted out are taken all the same; what became of them is in CloudWatch alone. "

@@ -2,7 +2,7 @@
 
 from clarion.providers.definition.credentials import SenderCredentials
 from clarion.providers.definition.overrides import snake
-from clarion.providers.definition.provider import Check, SmsProvider
+from clarion.providers.definition.provider import SmsProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
 from clarion.providers.definition.result import codes, json_id, values_at
@@ -29,7 +29,7 @@ def request(account: TelnyxCredentials, sms: Sms) -> ProviderRequest:
         "messaging_profile_id": account.message_profile_id,
         "webhook_url": sms.receipts_url,
     }
-    return ProviderRequest.json(f"{_HOST}/messages", drop_empty(body), auth=bearer(account.api_key))
+    return ProviderRequest.json(f"{_HOST}/messages", drop_empty(body))
 
 
 def is_genuine(callback: Callback, account: TelnyxCredentials) -> bool:
@@ -60,6 +60,7 @@ PROVIDER = SmsProvider(
     id="telnyx",
     name="Telnyx",
     credentials=TelnyxCredentials,
+    auth=lambda account: bearer(account.api_key),
     request=request,
     sent=json_id("data.id"),
     failures=(
@@ -72,7 +73,7 @@ PROVIDER = SmsProvider(
             retryable=(10007, 10008, 40006),
         ),
     ),
-    check=Check(request=lambda account: ProviderRequest.get(f"{_HOST}/balance", auth=bearer(account.api_key))),
+    check=lambda _: ProviderRequest.get(f"{_HOST}/balance"),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, public key in `secretKey`"),
     casing=snake,
     documentation="https://developers.telnyx.com/api/messaging/send-message",

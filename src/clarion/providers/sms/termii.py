@@ -2,11 +2,11 @@
 
 from clarion.providers.definition.credentials import SenderCredentials
 from clarion.providers.definition.overrides import snake
-from clarion.providers.definition.provider import Check, SmsProvider
-from clarion.providers.definition.receipts import Callback, EventReader, Receipts, is_same, kinds_of
+from clarion.providers.definition.provider import SmsProvider
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
 from clarion.providers.definition.request import ProviderRequest
 from clarion.providers.definition.result import json_id
-from clarion.providers.signing.signatures import hmac_hex
+from clarion.providers.signing.signatures import is_body_signed
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 
@@ -35,8 +35,7 @@ def request(account: TermiiCredentials, sms: Sms) -> ProviderRequest:
 
 
 def is_genuine(callback: Callback, account: TermiiCredentials) -> bool:
-    expected = hmac_hex(account.secret_key, callback.body, "sha512") if account.secret_key else ""
-    return is_same(callback.headers.get("x-termii-signature", ""), expected)
+    return is_body_signed(callback, account.secret_key, header="x-termii-signature", algorithm="sha512")
 
 
 RECEIPTS = EventReader(
@@ -63,9 +62,7 @@ PROVIDER = SmsProvider(
     request=request,
     sent=json_id("message_id"),
     accepts=lambda answer: answer.value("code") in (None, "ok"),
-    check=Check(
-        request=lambda account: ProviderRequest.get(account.url("get-balance"), {"api_key": account.api_key.reveal()})
-    ),
+    check=lambda account: ProviderRequest.get(account.url("get-balance"), {"api_key": account.api_key.reveal()}),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
     casing=snake,
     documentation="https://developer.termii.com/messaging-api",

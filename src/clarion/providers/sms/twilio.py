@@ -4,9 +4,9 @@ import re
 
 from clarion.providers.definition.credentials import SenderCredentials
 from clarion.providers.definition.overrides import pascal
-from clarion.providers.definition.provider import Check, SmsProvider
+from clarion.providers.definition.provider import SmsProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, form_events, is_same, kinds_of
-from clarion.providers.definition.request import Headers, ProviderRequest, basic, drop_empty, path_part
+from clarion.providers.definition.request import ProviderRequest, basic, drop_empty, path_part
 from clarion.providers.definition.result import codes, json_id
 from clarion.providers.signing.signatures import hmac_base64
 from clarion.providers.sms.message import Sms
@@ -17,10 +17,6 @@ class TwilioCredentials(SenderCredentials):
     account_sid: str
     token: Secret
 
-    @property
-    def auth(self) -> Headers:
-        return basic(self.account_sid, self.token)
-
     def url(self, resource: str) -> str:
         return f"https://api.twilio.com/2010-04-01/Accounts/{path_part(self.account_sid)}/{resource}.json"
 
@@ -28,7 +24,7 @@ class TwilioCredentials(SenderCredentials):
 def request(account: TwilioCredentials, sms: Sms) -> ProviderRequest:
     sender = "MessagingServiceSid" if re.fullmatch(r"MG[0-9a-fA-F]{32}", sms.sender) else "From"
     fields = {"To": sms.to, sender: sms.sender, "Body": sms.body, "StatusCallback": sms.receipts_url}
-    return ProviderRequest.form(account.url("Messages"), drop_empty(fields), auth=account.auth)
+    return ProviderRequest.form(account.url("Messages"), drop_empty(fields))
 
 
 def is_genuine(callback: Callback, account: TwilioCredentials) -> bool:
@@ -58,10 +54,11 @@ PROVIDER = SmsProvider(
     id="twilio",
     name="Twilio",
     credentials=TwilioCredentials,
+    auth=lambda account: basic(account.account_sid, account.token),
     request=request,
     sent=json_id("sid"),
     failures=(codes("code", recipient_invalid=(21211, 21610, 21612, 21614), rate_limited=(20429,)),),
-    check=Check(request=lambda account: ProviderRequest.get(account.url("Balance"), auth=account.auth)),
+    check=lambda account: ProviderRequest.get(account.url("Balance")),
     receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `token`"),
     casing=pascal,
     documentation="https://www.twilio.com/docs/messaging/api/message-resource",
