@@ -45,7 +45,6 @@ import clarion.topics.routes
 import clarion.triggers.routes
 import clarion.web.routes
 import clarion.webhooks.routes
-import clarion.workflows.history_routes
 import clarion.workflows.routes
 from clarion.background import BackgroundService, ServiceName, Supervisor
 from clarion.bus import Bus, Signal
@@ -106,7 +105,6 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.preferences.routes,
     clarion.topics.routes,
     clarion.workflows.routes,
-    clarion.workflows.history_routes,
     clarion.triggers.routes,
     clarion.engine.routes,
     clarion.simulate.routes,

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clarion.schema_cost import MAX_STEPS, PayloadTooCostly, SchemaProblem
 from clarion.work import WorkBudget, spending
 from clarion.workflows.payloads import Violation, check_payload, check_schema
+from clarion.workflows.schema_cost import MAX_STEPS, PayloadTooCostly, SchemaProblem
 
 
 def make_schema(*, required: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:

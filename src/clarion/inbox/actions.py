@@ -34,8 +34,8 @@ from clarion.subscribers.model import Subscriber, shown_to
 from clarion.webhooks.events import append_message_events
 from clarion.webhooks.model import EventType
 from clarion.webhooks.store import list_listeners
+from clarion.workflows.listing import WorkflowSummary, list_summaries
 from clarion.workflows.store import list_workflows_by_id
-from clarion.workflows.summary import WorkflowSummary, list_summaries
 
 Change = Callable[[InboxMessage, Millis], InboxMessage]
 

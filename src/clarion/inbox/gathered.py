@@ -33,7 +33,7 @@ from clarion.inbox.listing import (
 from clarion.inbox.wire import RECIPIENT_JSON, RecipientOut, recipient_of
 from clarion.messages.model import InboxOwner
 from clarion.triggers.transactions import list_transaction_keys
-from clarion.workflows.summary import WorkflowSummary, list_summaries
+from clarion.workflows.listing import WorkflowSummary, list_summaries
 
 _MAX_GATHERED_ROWS = 200
 """How many messages a statement reads for pages of several people; all of them are in memory at once."""

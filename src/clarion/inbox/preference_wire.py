@@ -21,7 +21,7 @@ from clarion.preferences.wire import (
 )
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Criticality, Severity
-from clarion.workflows.summary import WorkflowSummary
+from clarion.workflows.listing import WorkflowSummary
 
 MAX_BULK = 100
 

@@ -14,7 +14,7 @@ from clarion.messages.model import InboxMessage
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Channel, Severity
 from clarion.workflows.controls import Target
-from clarion.workflows.summary import WorkflowSummary
+from clarion.workflows.listing import WorkflowSummary
 
 T = TypeVar("T")
 _TEXTS = ("first_name", "last_name", "avatar", "locale", "timezone", "email", "phone")

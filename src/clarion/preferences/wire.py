@@ -13,8 +13,8 @@ from clarion.preferences.model import SOURCES, DecidingLayer, PreferenceDecision
 from clarion.subscribers.model import Subscriber
 from clarion.topics.model import MAX_RULES, Subscription, find_rule
 from clarion.vocabulary import Channel, Criticality
+from clarion.workflows.listing import WorkflowSummary
 from clarion.workflows.model import Workflow
-from clarion.workflows.summary import WorkflowSummary
 
 Reference = Annotated[str, Meta(min_length=1, max_length=512)]
 References = Annotated[list[Reference], Meta(max_length=100)]

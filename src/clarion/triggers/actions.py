@@ -22,7 +22,6 @@ from clarion.ids import (
 from clarion.jobs.model import Priority
 from clarion.jsontext import encode_json
 from clarion.monitoring.traces.context import TraceContext
-from clarion.schema_cost import PayloadTooCostly, SchemaProblem
 from clarion.subscribers.store import upsert_subscriber
 from clarion.topics.model import Topic
 from clarion.topics.store import list_topics_by_key
@@ -46,6 +45,7 @@ from clarion.triggers.wire import TopicRecipientIn
 from clarion.work import WorkBudget, spending
 from clarion.workflows.model import Workflow, WorkflowVersion
 from clarion.workflows.payloads import check_payload
+from clarion.workflows.schema_cost import PayloadTooCostly, SchemaProblem
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_reference
 
 

@@ -16,8 +16,7 @@ from clarion.vocabulary import Severity
 from clarion.webhooks.events import append_events
 from clarion.webhooks.model import EventType
 from clarion.workflows import store
-from clarion.workflows.history import VersionOrigin, make_note
-from clarion.workflows.history_store import insert_note
+from clarion.workflows.history import VersionOrigin, insert_note, make_note
 from clarion.workflows.model import Step, VersionedWorkflow, Workflow, WorkflowVersion
 from clarion.workflows.steps import new_step_id
 

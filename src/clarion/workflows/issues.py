@@ -12,6 +12,7 @@ from clarion.providers.email.addresses import find_address_problem
 from clarion.providers.email.message import can_set_header
 from clarion.templates import has_markup
 from clarion.vocabulary import StepType
+from clarion.workflows.content import BLOCK_DOCUMENT, is_block_document, list_written_addresses
 from clarion.workflows.controls import (
     SHAPES,
     Action,
@@ -32,7 +33,6 @@ from clarion.workflows.controls import (
     check_controls,
     read_controls,
 )
-from clarion.workflows.email_content import BLOCK_DOCUMENT, is_block_document, list_written_addresses
 from clarion.workflows.model import Step, Variant
 
 _LINK_STARTS = ("https://", "http://", "/", "{{", "{%")

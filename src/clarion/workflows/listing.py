@@ -1,13 +1,21 @@
-"""Lists of workflows: an environment has few, so they are filtered and sorted here instead of in SQL."""
+"""Workflows in lists: pages of them, and the summaries that are shown with messages and preferences.
+
+An environment has few workflows, so that they are filtered and sorted here instead of in SQL.
+"""
 
 from collections.abc import Iterable
+from typing import Self
 
+from clarion.cache import CacheSlot
 from clarion.db.port import Connection
-from clarion.ids import EnvironmentId, WorkflowVersionId
-from clarion.vocabulary import OrderDirection
+from clarion.environments.configuration import Versioned
+from clarion.http.wire import Wire
+from clarion.ids import EnvironmentId, WorkflowId, WorkflowVersionId, id_text
+from clarion.vocabulary import OrderDirection, Severity
 from clarion.workflows import store
 from clarion.workflows.issues import WorkflowStatus, status_of
 from clarion.workflows.model import VersionedWorkflow, Workflow, WorkflowVersion
+from clarion.workflows.store import list_workflows_by_id
 from clarion.workflows.wire import WorkflowOrder, WorkflowsQuery
 
 
@@ -57,3 +65,49 @@ async def _versions(
     db: Connection, environment_id: EnvironmentId, workflows: Iterable[Workflow]
 ) -> dict[WorkflowVersionId, WorkflowVersion]:
     return await store.list_versions_by_id(db, environment_id, (one.version_id for one in workflows))
+
+
+class WorkflowSummary(Wire):
+    id: str
+    """The `_id` of the workflow."""
+    identifier: str
+    """The identifier of the workflow."""
+    name: str
+    """What people call the workflow."""
+    critical: bool
+    tags: list[str]
+    severity: Severity
+
+    @classmethod
+    def of(cls, workflow: Workflow) -> Self:
+        return cls(
+            id=id_text(workflow.id),
+            identifier=workflow.key,
+            name=workflow.name,
+            critical=workflow.is_critical,
+            tags=workflow.tags,
+            severity=workflow.severity,
+        )
+
+
+_SUMMARIES: CacheSlot[tuple[EnvironmentId, WorkflowId], Versioned[WorkflowSummary]] = CacheSlot(limit=2_000)
+
+
+async def list_summaries(
+    db: Connection, environment_id: EnvironmentId, ids: Iterable[WorkflowId], version: int
+) -> dict[WorkflowId, WorkflowSummary]:
+    """The given workflows as they were at this version of the environment's configuration, deleted ones included."""
+    cache = db.caches.of(_SUMMARIES)
+    found: dict[WorkflowId, WorkflowSummary] = {}
+    missing: list[WorkflowId] = []
+    for one in dict.fromkeys(ids):
+        cached = cache.get((environment_id, one))
+        if cached is not None and cached.version == version:
+            found[one] = cached.value
+        else:
+            missing.append(one)
+    if missing:
+        for one, workflow in (await list_workflows_by_id(db, environment_id, missing)).items():
+            found[one] = WorkflowSummary.of(workflow)
+            cache.put((environment_id, one), Versioned(version, found[one]))
+    return found

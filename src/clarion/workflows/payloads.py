@@ -11,7 +11,7 @@ from jsonschema_rs import FancyRegexOptions, ValidationError, ValidationErrorKin
 from msgspec import Struct
 
 from clarion.jsontext import json_text, json_value
-from clarion.schema_cost import MAX_STEPS, TOO_MANY_STEPS, PayloadTooCostly, SchemaCost, SchemaProblem
+from clarion.workflows.schema_cost import MAX_STEPS, TOO_MANY_STEPS, PayloadTooCostly, SchemaCost, SchemaProblem
 
 MAX_SCHEMA_DEPTH: Final = 32
 MAX_SCHEMA_LENGTH: Final = 256 << 10

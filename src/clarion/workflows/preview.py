@@ -5,14 +5,19 @@ from typing import Any
 
 from clarion.errors import Invalid, Problem
 from clarion.jsontext import plain_value
-from clarion.schema_cost import PayloadTooCostly
 from clarion.vocabulary import StepType
 from clarion.work import WorkBudget, spending
-from clarion.workflows.content import ContentProblem, render_control
+from clarion.workflows.content import (
+    ContentProblem,
+    render_body,
+    render_control,
+    render_in_app,
+    render_options,
+    render_subject,
+)
 from clarion.workflows.controls import EmailControls, InAppControls, check_controls, read_as
-from clarion.workflows.email_content import render_body, render_options, render_subject
-from clarion.workflows.in_app_content import render_in_app
 from clarion.workflows.payloads import check_schema, fill_defaults
+from clarion.workflows.schema_cost import PayloadTooCostly
 
 _PREVIEWED: dict[StepType, tuple[str, ...]] = {
     StepType.SMS: ("body",),

@@ -1,4 +1,4 @@
-"""Workflows: create, read, change, list, copy, delete, and previews of their steps."""
+"""Workflows: create, read, change, list, copy, delete; their history; and previews of their steps."""
 
 import asyncio
 from collections.abc import Mapping
@@ -9,20 +9,29 @@ from msgspec import UnsetType
 from clarion.audit.model import Action
 from clarion.audit.recording import author_of, record_request
 from clarion.db.port import Connection
-from clarion.errors import NotFound
+from clarion.errors import NotFound, PreconditionFailed
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
+from clarion.http.pages import CursorPage, list_cursor_page
 from clarion.http.preconditions import IfMatch
 from clarion.http.wire import changes_of, given
 from clarion.ids import EnvironmentId, WorkflowKey
 from clarion.jsontext import plain_value
 from clarion.vocabulary import Scope, StepType
 from clarion.workflows import actions, store
-from clarion.workflows.history import VersionKind, VersionOrigin
+from clarion.workflows.differences import diff_versions
+from clarion.workflows.history import (
+    VersionKind,
+    VersionOrigin,
+    find_note,
+    get_past_version,
+    list_past_versions,
+    past_version_of,
+)
+from clarion.workflows.history_wire import DiffQuery, PastVersionOut, VersionDiffOut, VersionOut, VersionsQuery
 from clarion.workflows.listing import list_workflow_page
-from clarion.workflows.model import Step, Workflow, WorkflowVersion
+from clarion.workflows.model import Step, VersionedWorkflow, Workflow, WorkflowVersion
 from clarion.workflows.preview import render_preview
-from clarion.workflows.saving import lock_workflow
 from clarion.workflows.step_wire import (
     PreviewIn,
     PreviewOut,
@@ -34,8 +43,7 @@ from clarion.workflows.step_wire import (
     UnsavedPreviewIn,
 )
 from clarion.workflows.steps import build_steps, check_definition
-from clarion.workflows.unknown_variables import find_unknown_variables
-from clarion.workflows.variables import describe_variables, digest_variables, workflow_variables
+from clarion.workflows.variables import describe_variables, digest_variables, find_unknown_variables, workflow_variables
 from clarion.workflows.wire import (
     DuplicateIn,
     ListedWorkflowOut,
@@ -45,7 +53,23 @@ from clarion.workflows.wire import (
     WorkflowPut,
     WorkflowsOut,
     WorkflowsQuery,
+    etag_of,
 )
+
+
+async def lock_workflow(call: Call, workflow_key: WorkflowKey, if_match: IfMatch) -> VersionedWorkflow:
+    """Lock a workflow and return it with its current version; raises if the caller has read an older state of it."""
+    found = await store.get_workflow(call.db, call.environment_id, workflow_key, for_update=True)
+    version = await store.get_version(call.db, found)
+    etag = etag_of(found)
+    if not if_match.accepts(etag):
+        raise PreconditionFailed(
+            f"Workflow '{found.key}' has changed since it was read; merge the changes with its present state in "
+            "`ctx.workflow`, and save with the ETag of that",
+            etag=etag,
+            ctx={"workflow": WorkflowOut.of(found, version, call.services.names.origin)},
+        )
+    return VersionedWorkflow(found, version)
 
 
 async def _check_new_workflow(_: DetachedCall, body: WorkflowIn) -> None:
@@ -240,3 +264,69 @@ async def _get_step(
     if step is None:
         raise NotFound("Step", step_id)
     return found, version, step
+
+
+@operation(
+    "GET",
+    "/v1/workflows/{workflowId}/versions",
+    scope=Scope.WORKFLOWS_READ,
+    query=VersionsQuery,
+    transaction=Transaction.SCAN,
+)
+async def list_workflow_versions(
+    call: Call, workflow_key: WorkflowKey, query: VersionsQuery
+) -> CursorPage[PastVersionOut]:
+    """List the versions of a workflow, newest first: who made them, when, and what they changed."""
+    found = await store.get_workflow(call.db, call.environment_id, workflow_key)
+    listing = list_past_versions(found)
+    return await list_cursor_page(call.db, listing, query, lambda row: PastVersionOut.of(found, past_version_of(row)))
+
+
+@operation("GET", "/v1/workflows/{workflowId}/versions/{versionId}", scope=Scope.WORKFLOWS_READ, refusals=(410,))
+async def get_workflow_version(call: Call, workflow_key: WorkflowKey, version_id: str) -> VersionOut:
+    """Retrieve a version of a workflow by its `_id` or number, with its steps."""
+    found = await store.get_workflow(call.db, call.environment_id, workflow_key)
+    version = await get_past_version(call.db, found, version_id)
+    return VersionOut.whole(found, version, await find_note(call.db, version), call.services.names.origin)
+
+
+@operation(
+    "GET",
+    "/v1/workflows/{workflowId}/versions/{versionId}/diff",
+    scope=Scope.WORKFLOWS_READ,
+    query=DiffQuery,
+    transaction=Transaction.SCAN,
+    refusals=(410,),
+)
+async def diff_workflow_versions(
+    call: Call, workflow_key: WorkflowKey, version_id: str, query: DiffQuery
+) -> VersionDiffOut:
+    """Compare a version of a workflow with the current one, or with the one that `to` names, field by field."""
+    found = await store.get_workflow(call.db, call.environment_id, workflow_key)
+    source = await get_past_version(call.db, found, version_id)
+    if query.to is None:
+        target = await store.get_version(call.db, found)
+    else:
+        target = await get_past_version(call.db, found, query.to)
+    return VersionDiffOut.of(source, target, diff_versions(source, target))
+
+
+@operation(
+    "POST",
+    "/v1/workflows/{workflowId}/versions/{versionId}/restore",
+    scope=Scope.WORKFLOWS_WRITE,
+    etag=True,
+    conditional=True,
+    refusals=(410,),
+)
+async def restore_workflow_version(
+    call: Call, workflow_key: WorkflowKey, version_id: str, if_match: IfMatch
+) -> WorkflowOut:
+    """Make a new version with the steps and the payload schema of an earlier one; runs under way keep theirs."""
+    current = await lock_workflow(call, workflow_key, if_match)
+    past = await get_past_version(call.db, current.workflow, version_id)
+    content = {"steps": past.steps, "payload_schema": past.payload_schema, "validate_payload": past.validate_payload}
+    origin = VersionOrigin(kind=VersionKind.RESTORED, actor=author_of(call).actor, source_id=past.id)
+    changed = await actions.change_workflow(call.db, current, {}, content, call.now, origin)
+    await record_request(call, Action.WORKFLOW_RESTORE, before=current, after=changed)
+    return WorkflowOut.of(*changed, call.services.names.origin)

@@ -14,8 +14,7 @@ from clarion.vocabulary import Channel, OrderDirection, Severity, StepType
 from clarion.workflows.issues import WorkflowStatus, status_of
 from clarion.workflows.model import MAX_STEPS, MainSwitch, PreferenceLayer, Switch, Workflow, WorkflowVersion
 from clarion.workflows.step_wire import IdentifierText, ListedStepOut, Name, StepIn, StepOut
-from clarion.workflows.unknown_variables import find_unknown_variables
-from clarion.workflows.variables import describe_variables
+from clarion.workflows.variables import describe_variables, find_unknown_variables
 
 Tags = Annotated[list[Annotated[str, Meta(min_length=1, max_length=64)]], Meta(max_length=16)]
 Description = Annotated[str, Meta(max_length=4096)]

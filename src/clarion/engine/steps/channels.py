@@ -15,9 +15,8 @@ from clarion.providers.registry import find_provider
 from clarion.subscribers.model import ChannelEntry
 from clarion.templates import render_text, render_value
 from clarion.vocabulary import Channel, MessageStatus
-from clarion.workflows.content import ContentProblem
+from clarion.workflows.content import ContentProblem, render_body, render_options, render_subject
 from clarion.workflows.controls import EmailControls, PushControls, TextControls
-from clarion.workflows.email_content import render_body, render_options, render_subject
 
 _BY_PHONE = "whatsapp-business"
 _OPEN_CHATS = frozenset({"chat-webhook", _BY_PHONE})

@@ -9,8 +9,8 @@ from clarion.engine.steps.context import StepContext
 from clarion.ids import MessageId, id_text, new_id
 from clarion.jobs.details import DetailCode, DetailSource
 from clarion.vocabulary import Channel
+from clarion.workflows.content import InAppContent, render_in_app
 from clarion.workflows.controls import Action, InAppControls, Redirect
-from clarion.workflows.in_app_content import InAppContent, render_in_app
 
 PROVIDER = "svc"
 

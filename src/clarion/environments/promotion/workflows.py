@@ -10,7 +10,7 @@ from clarion.environments.promotion.model import Resource, ResourceDiff
 from clarion.ids import EnvironmentId
 from clarion.jsontext import plain_value
 from clarion.workflows import actions, store
-from clarion.workflows.comparing import content_fields, list_parts, portable_steps
+from clarion.workflows.differences import content_fields, list_parts, portable_steps
 from clarion.workflows.history import VersionKind, VersionOrigin
 from clarion.workflows.model import Step, Variant, VersionedWorkflow, Workflow, WorkflowVersion
 from clarion.workflows.steps import new_step_id

@@ -19,8 +19,8 @@ from clarion.jsontext import json_value
 from clarion.messages.model import InboxMessage, InboxOwner
 from clarion.subscribers.store import list_subscribers_by_id
 from clarion.vocabulary import Channel, Severity
+from clarion.workflows.listing import WorkflowSummary
 from clarion.workflows.store import list_workflows_by_id
-from clarion.workflows.summary import WorkflowSummary
 
 LIST_PUSHED = sql(f"""
     SELECT t.subscriber_id, t.notification_id, t.context_keys, t.updated_at, {COLUMNS} FROM messages AS t
