@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from clarion.clock import DAY, Millis, iso_text
 from clarion.schedules import MAX_AHEAD, check_cron, next_cron
-from clarion.schedules.zones import has_day, local_time, zone_of
+from clarion.schedules.spans import has_day, local_time, zone_of
 from tests.schedules.test_spans import MOMENTS, ZONES, at
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from clarion.clock import HOUR, Millis, find_moment, iso_text
 from clarion.schedules import MAX_AHEAD, Unit, end_of
-from clarion.schedules.zones import local_time, moment_of, zone_of
+from clarion.schedules.spans import local_time, moment_of, zone_of
 
 ZONES = [
     "UTC",

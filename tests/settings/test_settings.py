@@ -6,7 +6,7 @@ import pytest
 
 from clarion.environments.options import DataKind
 from clarion.errors import SettingsError
-from clarion.settings.mail import parse_mail_url
+from clarion.settings.addresses import parse_mail_url
 from clarion.settings.model import Settings
 from clarion.settings.retention import DEFAULT_DAYS
 from clarion.vocabulary import Role

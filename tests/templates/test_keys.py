@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clarion.conditions.paths import find_value
+from clarion.conditions.values import find_value
 from clarion.templates import MISSING, TemplateProblem, check_key, evaluate_key, find_path
 
 VARIABLES: dict[str, Any] = {

@@ -9,8 +9,8 @@ from clarion.conditions.filters import (
     rename_previous_steps,
 )
 from clarion.conditions.kinds import Circumstances, FilterKind
-from clarion.conditions.limits import OF_SUBSCRIBERS
 from clarion.conditions.logic import CompiledLogic, check_logic, decide_logic, explain_logic, list_rule_variables
+from clarion.conditions.operations import OF_SUBSCRIBERS
 from clarion.conditions.values import ConditionResult, shorten
 
 __all__ = [

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from clarion.conditions.operations import MANY, OPERATIONS, is_truthy
-from clarion.conditions.paths import MISSING, follow, split_path
-from clarion.conditions.values import describe_comparison
+from clarion.conditions.values import MISSING, describe_comparison, follow, split_path
 
 Comparisons = list[dict[str, Any]]
 

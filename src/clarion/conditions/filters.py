@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from clarion.conditions.kinds import UNSUPPORTED, Circumstances, FilterKind, check_kind, decide_kind
-from clarion.conditions.paths import MISSING, find_value
 from clarion.conditions.values import (
+    MISSING,
     ConditionResult,
     as_list,
+    find_value,
     is_absent,
     is_between,
     is_equal,

@@ -5,12 +5,18 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from clarion.clock import Millis
-from clarion.conditions.dates import DATE_OPERATORS, compare_dates
 from clarion.conditions.fast_path import NeedsFullEvaluation, compile_simple_rule
-from clarion.conditions.limits import OF_WORKFLOWS, RuleLimits
-from clarion.conditions.operations import MANY, MAX_TEXT, OPERATIONS, is_truthy
-from clarion.conditions.paths import MISSING, find_value
-from clarion.conditions.values import ConditionResult, describe_comparison, is_absent, measure
+from clarion.conditions.operations import MANY, MAX_TEXT, OF_WORKFLOWS, OPERATIONS, RuleLimits, is_truthy
+from clarion.conditions.values import (
+    DATE_OPERATORS,
+    MISSING,
+    ConditionResult,
+    compare_dates,
+    describe_comparison,
+    find_value,
+    is_absent,
+    measure,
+)
 from clarion.jsontext import json_text
 from clarion.work import allow_work, spend_work
 

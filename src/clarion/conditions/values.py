@@ -1,20 +1,69 @@
-"""Compares values of payloads and subscribers with those that a condition expects; never raises."""
+"""Values of payloads and subscribers: finding them by paths, and comparing them with those that a condition expects.
 
+Nothing here raises.
+"""
+
+import calendar
 import math
 import re
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from enum import Enum
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import Struct
 
-from clarion.clock import find_moment
-from clarion.conditions.paths import MISSING
+from clarion.clock import DAY, HOUR, MINUTE, Millis, find_moment
 from clarion.jsontext import json_text, json_value
 
 MAX_EXPLAINED: Final = 200
 MAX_PATTERN: Final = 1_000
 """Characters of a pattern with wildcards; a longer one matches nothing."""
+
+_EXACT: Final = {"minutes": MINUTE, "hours": HOUR, "days": DAY, "weeks": Millis(7 * DAY)}
+_MONTHS: Final = {"months": 1, "years": 12}
+_TOLERANCES: Final = {**_EXACT, "weeks": DAY, "months": DAY, "years": Millis(7 * DAY)}
+_MAX_AMOUNT: Final = 100_000
+
+
+class Missing(Enum):
+    """The type of MISSING, which differs from null."""
+
+    MISSING = "missing"
+
+
+MISSING: Final = Missing.MISSING
+
+_INDEX = re.compile(r"\[(\d{1,9})\]")
+_PATH = re.compile(r"[^.\[\]{}|%]+(\.[^.\[\]{}|%]+|\[\d{1,9}\])*")
+
+
+def is_path(text: str) -> bool:
+    """Returns whether a text is a valid path: members separated by dots, list indexes as `.0` or `[0]`."""
+    return _PATH.fullmatch(text) is not None
+
+
+def split_path(path: str) -> list[str]:
+    return (_INDEX.sub(r".\1", path) if "[" in path else path).split(".")
+
+
+def find_value(value: Any, path: str) -> Any | Literal[Missing.MISSING]:
+    """The value at `path`, or MISSING; never raises."""
+    return follow(value, split_path(path))
+
+
+def follow(value: Any, parts: list[str]) -> Any | Literal[Missing.MISSING]:
+    for part in parts:
+        if isinstance(value, dict):
+            if part not in value:
+                return MISSING
+            value = value[part]
+        elif isinstance(value, list | tuple) and part.isascii() and part.isdigit() and int(part[:9]) < len(value):
+            value = value[int(part[:9])]
+        else:
+            return MISSING
+    return value
 
 
 class ConditionResult(Struct, frozen=True, kw_only=True):
@@ -182,3 +231,45 @@ def _parsed(value: Any) -> Any:
         return json_value(value)
     except (msgspec.DecodeError, RecursionError):
         return value
+
+
+def compare_dates(operator: str, actual: Any, span: Any, *, now: Millis) -> bool:
+    """Return whether a date passes the operator; a malformed date or span never does."""
+    moment, since = _moment(actual), _since(span, now=now)
+    return moment is not None and since is not None and DATE_OPERATORS[operator](moment, since, now, span["unit"])
+
+
+def _moment(value: Any) -> int | None:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return int(value) if abs(value) < 1 << 53 else None
+    return find_date(value)
+
+
+def _since(span: Any, *, now: Millis) -> int | None:
+    """Return the moment that lies `span` before now, by the calendar for months and years."""
+    if not isinstance(span, dict):
+        return None
+    amount, unit = find_number(span.get("amount")), span.get("unit")
+    if amount is None or not 0 < amount <= _MAX_AMOUNT or not isinstance(unit, str):
+        return None
+    if unit in _EXACT:
+        return now - int(amount * _EXACT[unit])
+    return _months_before(now, int(amount) * _MONTHS[unit]) if unit in _MONTHS else None
+
+
+def _months_before(now: Millis, months: int) -> int | None:
+    moment = datetime.fromtimestamp(now // 1000, UTC)
+    year, month = divmod(moment.year * 12 + moment.month - 1 - months, 12)
+    if year < 1:
+        return None
+    day = min(moment.day, calendar.monthrange(year, month + 1)[1])
+    return now - (moment - moment.replace(year=year, month=month + 1, day=day)) // timedelta(milliseconds=1)
+
+
+DATE_OPERATORS: Final[dict[str, Callable[[int, int, int, str], bool]]] = {
+    "moreThanXAgo": lambda moment, since, _now, _unit: moment < since,
+    "lessThanXAgo": lambda moment, since, _now, _unit: moment >= since,
+    "withinLast": lambda moment, since, now, _unit: since <= moment <= now,
+    "notWithinLast": lambda moment, since, now, _unit: not since <= moment <= now,
+    "exactlyXAgo": lambda moment, since, _now, unit: abs(moment - since) <= _TOLERANCES[unit],
+}

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from clarion.http.input_warnings import HEADER_NAME as WARNINGS
 from clarion.limits.headers import HEADER_NAMES
-from clarion.settings.hosts import ANY_ORIGIN
+from clarion.settings.addresses import ANY_ORIGIN
 
 INBOX_PATHS = (b"/v1/inbox/", b"/socket.io/", b"/ws")
 """How the paths begin that pages of other origins may call."""

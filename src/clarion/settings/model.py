@@ -10,13 +10,20 @@ from typing import Any, Self
 
 from clarion.errors import SettingsError
 from clarion.secret import Secret
-from clarion.settings.hosts import ANY_ORIGIN, is_base_url, is_host, is_loopback_host, is_network, is_origin
-from clarion.settings.mail import parse_mail_url
+from clarion.settings.addresses import (
+    ANY_ORIGIN,
+    check_store,
+    is_base_url,
+    is_host,
+    is_loopback_host,
+    is_network,
+    is_origin,
+    parse_mail_url,
+)
 from clarion.settings.rate_limits import LimitCategory, RateLimit, parse_rate_limits
 from clarion.settings.retention import DEFAULT_DAYS, LEAST_DAYS, MOST_DAYS, parse_days
 from clarion.settings.sign_in import check_sign_in, parse_domains
 from clarion.settings.sources import PREFIX, KnownSetting, find_values, name_sources
-from clarion.settings.store import check_store
 from clarion.vocabulary import Role
 
 _LOG_LEVELS = ("debug", "info", "warning", "error")

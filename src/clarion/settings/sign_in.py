@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from clarion.errors import SettingsError
 from clarion.secret import Secret
-from clarion.settings.hosts import is_base_url, is_loopback_host
+from clarion.settings.addresses import is_base_url, is_loopback_host
 from clarion.vocabulary import Role
 
 _DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+")

@@ -1,9 +1,15 @@
 """Templates: texts with variables, in Liquid."""
 
-from clarion.conditions.paths import MISSING
+from clarion.conditions.values import MISSING
 from clarion.templates.keys import check_key, evaluate_key, find_path
-from clarion.templates.parsing import MAX_TEMPLATE, TemplateProblem, has_markup, weigh_markup
-from clarion.templates.references import Reference, list_references
+from clarion.templates.parsing import (
+    MAX_TEMPLATE,
+    Reference,
+    TemplateProblem,
+    has_markup,
+    list_references,
+    weigh_markup,
+)
 from clarion.templates.rendering import check_template, render_text, render_value
 from clarion.templates.sanitizing import is_script_link, sanitize_text
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from liquid import Undefined
 from liquid.builtin.output import OutputNode
 
-from clarion.conditions.paths import MISSING, Missing, find_value, follow, is_path, split_path
+from clarion.conditions.values import MISSING, Missing, find_value, follow, is_path, split_path
 from clarion.templates.metering import LimitedContext
 from clarion.templates.parsing import FAULTS, TemplateProblem, explain_fault, has_markup, parse
 from clarion.templates.rendering import check_template, render_text

@@ -1,4 +1,4 @@
-"""Parses templates and caches them."""
+"""Parses templates and caches them; lists the variables that they refer to."""
 
 import re
 from typing import Final, NamedTuple
@@ -21,6 +21,9 @@ MAX_CACHED: Final = 4096
 """Parsed templates in the cache."""
 MAX_CACHED_CHARACTERS: Final = 4 << 20
 """Characters of all templates in the cache."""
+
+Reference = tuple[str | int | None, ...]
+"""The path of a variable; None stands for a member that another variable names."""
 
 # The library's own errors, and those that filters raise for values of the wrong type.
 FAULTS = (
@@ -121,7 +124,33 @@ def explain_fault(fault: Exception) -> str:
     return f"{fault.message} (line {place[0]})" if place else str(fault.message)
 
 
+def list_references(text: str) -> tuple[Reference, ...]:
+    """List the variables that a template takes from outside; loop variables and assigned ones are its own.
+
+    A text that is no template has none.
+    """
+    if not has_markup(text):
+        return ()
+    references = _references.get(text)
+    if references is None:
+        references = _analyze(text)
+        _references.put(text, references)
+    return references
+
+
+def _analyze(text: str) -> tuple[Reference, ...]:
+    try:
+        analysis = parse(text).template.analyze(include_partials=False)
+    except (TemplateProblem, *FAULTS):
+        return ()
+    paths = (one.segments for found in analysis.globals.values() for one in found)
+    return tuple(dict.fromkeys(tuple(name if isinstance(name, str | int) else None for name in path) for path in paths))
+
+
 _ENVIRONMENTS = {html: LiquidEnvironment(html=html) for html in (False, True)}
 _cache: BoundedCache[tuple[str, bool], ParsedTemplate] = BoundedCache(
     limit=MAX_CACHED, weight_limit=MAX_CACHED_CHARACTERS, weigh=lambda key: len(key[0])
+)
+_references: Final[BoundedCache[str, tuple[Reference, ...]]] = BoundedCache(
+    limit=MAX_CACHED, weight_limit=MAX_CACHED_CHARACTERS, weigh=len
 )

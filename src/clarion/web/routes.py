@@ -6,7 +6,7 @@ from clarion.bus import Signal
 from clarion.db.port import Connection
 from clarion.errors import Forbidden
 from clarion.http.operation import DetachedCall, Transaction, operation
-from clarion.settings.hosts import is_loopback_host
+from clarion.settings.addresses import is_loopback_host
 from clarion.web import demo
 from clarion.web.wire import DemoState, DemoTriggered
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from clarion.clock import iso_text
 from clarion.conditions import list_fields, list_rule_variables
-from clarion.conditions.paths import split_path
+from clarion.conditions.values import split_path
 from clarion.jsontext import json_text
 from clarion.subscribers.model import Subscriber
 from clarion.templates import Reference, has_markup, list_references, weigh_markup

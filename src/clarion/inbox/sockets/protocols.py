@@ -30,7 +30,7 @@ from clarion.inbox.sockets.sockets import (
     text_frame,
 )
 from clarion.inbox.sockets.table import SocketTable
-from clarion.settings.hosts import ANY_ORIGIN
+from clarion.settings.addresses import ANY_ORIGIN
 from clarion.settings.model import Settings
 
 SOCKET_IO_PATHS = frozenset({b"/socket.io/", b"/socket.io"})

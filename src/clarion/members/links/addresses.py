@@ -11,7 +11,7 @@ from clarion.environments.store import list_environments
 from clarion.errors import StoreUnavailable
 from clarion.members.actions import NewLink, create_setup_link
 from clarion.members.model import LinkKind
-from clarion.settings.hosts import local_address
+from clarion.settings.addresses import local_address
 from clarion.settings.model import Settings
 
 OIDC_CALLBACK = "/v1/auth/oidc/callback"

@@ -30,7 +30,7 @@ from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import SendFailure
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
-from clarion.settings.mail import MailServer, parse_mail_url
+from clarion.settings.addresses import MailServer, parse_mail_url
 from clarion.settings.model import Settings
 from clarion.vocabulary import Channel
 

@@ -3,7 +3,7 @@
 from clarion.http.own_pages import SESSION_COOKIE
 from clarion.http.static import Headers
 from clarion.members.model import MAX_AGE
-from clarion.settings.hosts import is_loopback_host
+from clarion.settings.addresses import is_loopback_host
 
 LOCAL_NAME = "clarion-session"
 """On this machine without TLS, where some browsers refuse the other one."""

@@ -20,7 +20,7 @@ from clarion.providers.definition.result import SendFailure
 from clarion.providers.registry import find_provider
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
-from clarion.settings.mail import parse_mail_url
+from clarion.settings.addresses import parse_mail_url
 from clarion.settings.model import Settings
 from clarion.vault import Vault
 
