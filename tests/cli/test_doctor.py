@@ -10,7 +10,7 @@ from subprocess import CompletedProcess
 import asyncpg
 import pytest
 
-from clarion.cli.doctor import check_open_files
+from clarion.cli.status import check_open_files
 from clarion.clock import SystemClock
 from clarion.db.migrations.migrate import migrate_postgres, migrate_sqlite
 from clarion.db.port import Connection, Database

@@ -15,15 +15,15 @@ from clarion.cli.options import Config, config_first, use_config
 from clarion.errors import ClarionError, SettingsError
 
 COMMANDS = {
-    "serve": "clarion.cli.processes:serve",
-    "api": "clarion.cli.processes:api",
-    "worker": "clarion.cli.processes:worker",
+    "serve": "clarion.cli.serving:serve",
+    "api": "clarion.cli.serving:api",
+    "worker": "clarion.cli.serving:worker",
     "migrate": "clarion.cli.store:migrate",
     "settings": "clarion.cli.configuration:settings",
     "status": "clarion.cli.status:show_status",
-    "doctor": "clarion.cli.doctor:doctor",
+    "doctor": "clarion.cli.status:doctor",
     "explain": "clarion.cli.explaining:explain",
-    "simulate": "clarion.cli.simulating:simulate",
+    "simulate": "clarion.cli.explaining:simulate",
     "promote": "clarion.cli.promoting:promote_environment",
     "demo": "clarion.cli.demo:demo",
     "backup": "clarion.cli.store:backup",
@@ -39,7 +39,7 @@ COMMANDS = {
     "audit": "clarion.cli.audit:commands",
     "retention": "clarion.cli.retention:commands",
     "sessions": "clarion.cli.environments:session_commands",
-    "encryption": "clarion.cli.encryption:commands",
+    "encryption": "clarion.cli.keys:encryption_commands",
 }
 """By name, each as `module:function` or `module:typer`."""
 

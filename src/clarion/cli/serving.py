@@ -17,8 +17,15 @@ import uvicorn
 
 from clarion.app import Application, open_application
 from clarion.cli.configuration import log_settings_warnings
-from clarion.cli.hangup import handle_hangup, ignore_hangup
-from clarion.cli.open_files import choose_max_connections, choose_max_sockets, raise_open_files
+from clarion.cli.installation import load_settings
+from clarion.cli.options import DatabaseUrl, DataDir, Host, Port
+from clarion.cli.process import (
+    choose_max_connections,
+    choose_max_sockets,
+    handle_hangup,
+    ignore_hangup,
+    raise_open_files,
+)
 from clarion.cli.welcome import announce_api, announce_worker, is_at_terminal
 from clarion.clock import Clock
 from clarion.errors import SettingsError
@@ -32,6 +39,23 @@ _BACKLOG = 2048
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 log = logging.getLogger(__name__)
+
+
+def serve(host: Host = None, port: Port = None, data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+    """Run everything in one process: migrate the store, serve the API, do the work."""
+    settings = load_settings(data_dir, database_url, host=host, port=port)
+    run_serve(settings)
+
+
+def api(host: Host = None, port: Port = None, data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+    """Serve the API only; run any number of these on PostgreSQL."""
+    settings = load_settings(data_dir, database_url, host=host, port=port)
+    run_api(settings)
+
+
+def worker(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+    """Do the background work only; run any number of these on PostgreSQL."""
+    run_worker(load_settings(data_dir, database_url))
 
 
 def run_serve(settings: Settings, clock: Clock | None = None) -> None:

@@ -4,7 +4,7 @@ import resource
 
 import pytest
 
-from clarion.cli.open_files import DEFAULT_MAX_SOCKETS, choose_max_connections, choose_max_sockets
+from clarion.cli.process import DEFAULT_MAX_SOCKETS, choose_max_connections, choose_max_sockets
 from clarion.errors import SettingsError
 from clarion.settings.model import Settings
 

@@ -1,14 +1,22 @@
-"""How many files the process may have open, and how many of them connections of clients may take."""
+"""What a process arranges with the operating system: how many files it may have open, and what SIGHUP does."""
 
+import asyncio
+import logging
 import resource
+import signal
+import sys
+from collections.abc import Callable
 from contextlib import suppress
 
 from clarion.errors import SettingsError
+from clarion.monitoring.logs import follow_log_file
 from clarion.settings.model import Settings
 
 DEFAULT_MAX_CONNECTIONS = 10_000
 DEFAULT_MAX_SOCKETS = 20_000
 _MIN_RESERVED_FILES = 64
+
+log = logging.getLogger(__name__)
 
 
 def raise_open_files() -> None:
@@ -52,3 +60,25 @@ def choose_max_sockets(settings: Settings, max_connections: int, *, files: int |
             "lower CLARION_MAX_CONNECTIONS."
         )
     return settings.max_sockets
+
+
+def ignore_hangup() -> None:
+    """Let a service survive a SIGHUP that comes before it is ready; in a terminal the signal ends the process."""
+    if not _has_terminal():
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+def handle_hangup(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:
+    if not _has_terminal():
+        loop.add_signal_handler(signal.SIGHUP, _reopen_log)
+    elif signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as `nohup` sets it
+        loop.add_signal_handler(signal.SIGHUP, stop)
+
+
+def _reopen_log() -> None:
+    has_file = follow_log_file()
+    log.info("SIGHUP: settings stay as they are until a restart", extra={"log_file_reopened": has_file})
+
+
+def _has_terminal() -> bool:
+    return any(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))

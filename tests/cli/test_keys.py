@@ -1,4 +1,4 @@
-"""Rotation of encryption keys beside running processes."""
+"""`clarion encryption`."""
 
 from collections.abc import Callable
 from subprocess import CompletedProcess
