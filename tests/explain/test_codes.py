@@ -5,7 +5,7 @@ from pathlib import Path
 
 import clarion
 from clarion.explain.model import DecisionKind
-from clarion.explain.rules.registry import RULES
+from clarion.explain.rules import RULES
 from clarion.jobs.details import DetailCode
 
 SOURCE = Path(clarion.__file__).parent

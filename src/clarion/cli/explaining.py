@@ -27,8 +27,7 @@ from clarion.retention.periods import find_horizon
 from clarion.settings.model import Settings
 from clarion.simulate import actions
 from clarion.simulate.model import DEFAULT_PEOPLE, MAX_PEOPLE, Scenario, SimulatedMessage, Simulation
-from clarion.simulate.reading import read_scenario
-from clarion.simulate.wire import SimulationIn, SimulationOut
+from clarion.simulate.wire import SimulationIn, SimulationOut, read_scenario
 from clarion.vault import open_configured_vault
 from clarion.vocabulary import Channel
 

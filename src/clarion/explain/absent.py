@@ -7,7 +7,19 @@ from msgspec import Struct
 
 from clarion.clock import Millis, iso_text
 from clarion.db.port import Connection
-from clarion.explain.model import ChannelResult, Decision, DecisionKind, Explanation, Outcome, Verdict, derived
+from clarion.explain.model import (
+    ChannelResult,
+    Decision,
+    DecisionKind,
+    Explanation,
+    Outcome,
+    Verdict,
+    day_text,
+    derived,
+    list_text,
+    moment_text,
+    name_of,
+)
 from clarion.explain.trigger_store import (
     TriggerFacts,
     find_facts,
@@ -16,7 +28,6 @@ from clarion.explain.trigger_store import (
     list_memberships,
     topic_id_of,
 )
-from clarion.explain.words import day_text, list_text, moment_text, name_of
 from clarion.ids import EnvironmentId, SubscriberKey, TopicId
 from clarion.subscribers.model import Subscriber
 from clarion.triggers.model import TopicTarget, Trigger, TriggerState

@@ -15,7 +15,9 @@ from clarion.explain.model import (
     OtherTrigger,
     Outcome,
     Verdict,
+    day_text,
     derived,
+    moment_text,
 )
 from clarion.explain.run import explain_run, for_channel
 from clarion.explain.trigger_store import (
@@ -28,7 +30,6 @@ from clarion.explain.trigger_store import (
     list_runs_of_triggers,
     topic_id_of,
 )
-from clarion.explain.words import day_text, moment_text
 from clarion.ids import EnvironmentId, NotificationId, SubscriberKey, TopicId, TransactionKey, TriggerId, WorkflowKey
 from clarion.subscribers.store import find_subscriber
 from clarion.triggers.model import Trigger

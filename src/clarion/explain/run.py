@@ -10,6 +10,7 @@ from clarion.db.port import Connection
 from clarion.errors import NotFound
 from clarion.explain.absent import list_repeats
 from clarion.explain.model import (
+    CHANNEL_WORDS,
     ChannelResult,
     Decision,
     DecisionKind,
@@ -17,12 +18,12 @@ from clarion.explain.model import (
     Outcome,
     Verdict,
     derived,
+    find_channel,
+    moment_text,
 )
-from clarion.explain.rules.observed import Observed, ObservedJob
-from clarion.explain.rules.registry import list_decisions
+from clarion.explain.observed import Observed, ObservedJob, find_gap, list_marks
+from clarion.explain.rules import list_decisions
 from clarion.explain.store import StoredJob, StoredRun, get_run
-from clarion.explain.unrecorded import find_gap, list_marks
-from clarion.explain.words import CHANNEL_WORDS, find_channel, moment_text
 from clarion.ids import EnvironmentId, NotificationId, id_text
 from clarion.vocabulary import Channel, JobStatus, MessageStatus, StepType
 

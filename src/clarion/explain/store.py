@@ -9,8 +9,8 @@ from clarion.clock import SECOND, Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.db.queue_plans import prefer_index_scans
+from clarion.explain.model import find_channel, name_of
 from clarion.explain.trigger_store import TriggerFacts, find_facts, find_near_key
-from clarion.explain.words import find_channel, name_of
 from clarion.ids import (
     EnvironmentId,
     JobId,

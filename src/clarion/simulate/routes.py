@@ -5,8 +5,7 @@ from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import DetachedCall, Transaction, operation
 from clarion.settings.rate_limits import LimitCategory
 from clarion.simulate.actions import simulate
-from clarion.simulate.reading import read_scenario
-from clarion.simulate.wire import SimulationIn, SimulationOut
+from clarion.simulate.wire import SimulationIn, SimulationOut, read_scenario
 from clarion.vocabulary import Scope
 
 

@@ -1,18 +1,23 @@
-"""Shapes of simulations."""
+"""Shapes of simulations, and how what is asked is read."""
 
 from typing import Annotated, Self
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from clarion.clock import iso_text
+from clarion.clock import Millis, iso_text
+from clarion.errors import Invalid, Problem
 from clarion.explain.wire import DecisionOut
+from clarion.http.input_warnings import InputWarning
 from clarion.http.wire import DateTimeText, MomentText, Wire, given
+from clarion.ids import EnvironmentId
 from clarion.jsontext import plain_value
 from clarion.preferences.wire import PreferenceChannels, Schedule
 from clarion.simulate.model import (
     DEFAULT_PEOPLE,
+    DEFAULT_SPAN,
     MAX_COUNTED,
     MAX_PEOPLE,
+    MAX_SPAN,
     PreferenceOverrides,
     Scenario,
     SimulatedMessage,
@@ -20,6 +25,7 @@ from clarion.simulate.model import (
     Simulation,
 )
 from clarion.triggers.model import TriggerOutcome
+from clarion.triggers.reading import read_request
 from clarion.triggers.wire import TriggerIn
 from clarion.vocabulary import Channel
 from clarion.workflows.model import MAX_STEPS
@@ -139,3 +145,34 @@ class SimulationOut(Wire):
             truncated=one.total > len(one.recipients),
             is_complete=not one.is_cut_short,
         )
+
+
+def read_scenario(environment_id: EnvironmentId, body: SimulationIn, now: Millis) -> Scenario:
+    """The scenario that a body describes; raises Invalid with everything that is wrong."""
+    request, problems = None, dict[str, list[Problem]]()
+    warnings: list[InputWarning] = []
+    try:
+        request = read_request(environment_id, body, warnings)
+    except Invalid as refusal:
+        problems |= refusal.problems
+    problems |= {one.path: [Problem(one.message)] for one in warnings}
+    at = now if body.at is None else body.at.moment
+    until = Millis(at + DEFAULT_SPAN) if body.until is None else body.until.moment
+    if abs(at - now) > MAX_SPAN:
+        problems["at"] = [Problem("must be within 366 days of now", body.at)]
+    if not at <= until <= at + MAX_SPAN:
+        problems["until"] = [Problem("must be at most 366 days after `at`, and not before it", body.until)]
+    if body.steps is not None and body.version is not None:
+        problems["version"] = [Problem("cannot be given together with steps", body.version)]
+    if problems or request is None:
+        raise Invalid(problems)
+    return Scenario(
+        request=request,
+        now=now,
+        at=at,
+        until=until,
+        limit=body.limit,
+        overrides=PreferenceOverrides() if body.preferences is None else body.preferences.read(),
+        steps=body.steps,
+        version=body.version,
+    )

@@ -1,8 +1,8 @@
 """All codes of execution details, each with the rule that makes a decision of it; a test finds one that is missing."""
 
+from clarion.explain import reached, sending, waiting
 from clarion.explain.model import STEP_KINDS, Decision, DecisionKind, Verdict
-from clarion.explain.rules import reached, sending, waiting
-from clarion.explain.rules.observed import Observed, Rule, decide_always, give_up, note_attempt, reported
+from clarion.explain.observed import Observed, Rule, decide_always, give_up, note_attempt, reported
 from clarion.jobs.details import DetailCode, DetailStatus, code_of
 
 _VERDICTS = {

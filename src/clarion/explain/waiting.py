@@ -3,9 +3,8 @@
 from typing import Any
 
 from clarion.clock import Millis
-from clarion.explain.model import Decision, DecisionKind, Verdict
-from clarion.explain.rules.observed import Observed
-from clarion.explain.words import length_text, sentence, with_moments
+from clarion.explain.model import Decision, DecisionKind, Verdict, length_text, sentence, with_moments
+from clarion.explain.observed import Observed
 from clarion.vocabulary import StepType
 
 _KINDS = {StepType.DIGEST: DecisionKind.DIGEST, StepType.THROTTLE: DecisionKind.THROTTLE}

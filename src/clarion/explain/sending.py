@@ -3,9 +3,8 @@
 from typing import Any
 
 from clarion.clock import Millis, iso_text
-from clarion.explain.model import Decision, DecisionKind, Verdict
-from clarion.explain.rules.observed import Observed
-from clarion.explain.words import CHANNEL_WORDS, list_text, sentence
+from clarion.explain.model import CHANNEL_WORDS, Decision, DecisionKind, Verdict, list_text, sentence
+from clarion.explain.observed import Observed
 from clarion.sending.model import PassedOver
 from clarion.sending.suppressions.model import Suppression, fold_address
 from clarion.vocabulary import Channel, StepType

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clarion.clock import Millis, iso_text
-from clarion.explain.model import Decision, DecisionKind, DecisionSource, Verdict
-from clarion.explain.rules.observed import Observed
+from clarion.explain.model import CHANNEL_WORDS, Decision, DecisionKind, DecisionSource, Verdict, sentence
+from clarion.explain.observed import Observed
 from clarion.explain.store import PreferenceSwitch
-from clarion.explain.words import CHANNEL_WORDS, sentence
 from clarion.jobs.details import DetailCode, code_of
 from clarion.jsontext import json_text
 from clarion.preferences.model import DecidingLayer
