@@ -60,9 +60,9 @@ def private_draft(target: Path, *, like: Path | None = None) -> Iterator[Path]:
         yield draft
         _sync(draft)
         if target.exists():
-            found = target.stat()
-            _give_to_owner_of(found, draft)
-            draft.chmod(stat.S_IMODE(found.st_mode))
+            status = target.stat()
+            _give_to_owner_of(status, draft)
+            draft.chmod(stat.S_IMODE(status.st_mode))
         elif like is not None:
             _give_to_owner_of(like.stat(), draft)
         draft.replace(target)
@@ -115,6 +115,6 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def _give_to_owner_of(found: os.stat_result, path: Path) -> None:
+def _give_to_owner_of(owner: os.stat_result, path: Path) -> None:
     if os.geteuid() == 0:
-        os.chown(path, found.st_uid, found.st_gid)
+        os.chown(path, owner.st_uid, owner.st_gid)

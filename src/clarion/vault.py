@@ -140,10 +140,10 @@ def sealing_key_id(envelope: str) -> str:
 
 def oldest_by_key(envelopes: Iterable[Envelope]) -> list[Envelope]:
     """The first envelope of each key."""
-    found: dict[str, Envelope] = {}
-    for one in envelopes:
-        found.setdefault(sealing_key_id(one.text), one)
-    return list(found.values())
+    oldest: dict[str, Envelope] = {}
+    for envelope in envelopes:
+        oldest.setdefault(sealing_key_id(envelope.text), envelope)
+    return list(oldest.values())
 
 
 def open_vault(encryption_keys: str | None, data_dir: Path) -> Vault:

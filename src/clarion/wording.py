@@ -19,10 +19,10 @@ def find_nearest(name: str, known: Iterable[str]) -> str | None:
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Return the end of a sentence that asks whether another name was meant; empty if none is like it."""
-    found = find_nearest(name, known)
-    return "" if found is None else f"; did you mean '{found}'?"
+    nearest = find_nearest(name, known)
+    return "" if nearest is None else f"; did you mean '{nearest}'?"
 
 
-def count_text(count: float, one: str, many: str) -> str:
+def count_text(count: float, singular: str, many: str) -> str:
     """Return such as "1 run", "3 runs" or "0.5 seconds"."""
-    return f"{count:.12g} {one if count == 1 else many}"
+    return f"{count:.12g} {singular if count == 1 else many}"

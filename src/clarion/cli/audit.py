@@ -58,13 +58,13 @@ def list_entries(  # noqa: PLR0913 - the options of a command
     show(installation.run(lambda db: _fetch(db, environment, query)))
 
 
-async def _fetch(db: Connection, environment: str, query: AuditQuery) -> list[Entry]:
-    found = await get_environment(db, environment)
+async def _fetch(db: Connection, name: str, query: AuditQuery) -> list[Entry]:
+    environment = await get_environment(db, name)
     entries: list[Entry] = []
     page_query = query
     # A page of large entries has fewer than were asked for.
     while True:
-        page = await list_cursor_page(db, filter_entries(found.id, page_query), page_query, store.entry_of)
+        page = await list_cursor_page(db, filter_entries(environment.id, page_query), page_query, store.entry_of)
         entries += page.data
         if page.next is None or len(entries) >= query.limit:
             return entries[: query.limit]

@@ -57,12 +57,12 @@ class _Commands(TyperGroup):
 
 def _load(name: str, target: str) -> Any:
     module, _, attribute = target.partition(":")
-    found = getattr(importlib.import_module(module), attribute)
-    if isinstance(found, typer.Typer):
-        command: Any = get_group(found)
+    entry = getattr(importlib.import_module(module), attribute)
+    if isinstance(entry, typer.Typer):
+        command: Any = get_group(entry)
     else:
         alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
-        alone.command(name)(found)
+        alone.command(name)(entry)
         command = get_command(alone)
     command.name = name
     return command

@@ -22,11 +22,11 @@ log = logging.getLogger(__name__)
 
 def show_settings(environ: Mapping[str, str], *, as_json: bool = False) -> None:
     """Print the table first and check the values afterwards: a value that is refused is in the table."""
-    found = find_values(environ, known_settings())
+    values = find_values(environ, known_settings())
     secrets = {one.name for one in known_settings() if one.is_secret}
     rows = []
     for item in dataclasses.fields(Settings):
-        value = found.get(item.name)
+        value = values.get(item.name)
         if value is None:
             shown, source = default_text(item.default), "default"
         else:

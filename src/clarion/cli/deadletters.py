@@ -69,16 +69,16 @@ def list_dead_letters(  # noqa: PLR0913 - the options of a command
     page = installation.run(fetch_page)
     rows = [
         (
-            id_text(one.id),
-            moment(one.died_at),
-            one.channel,
-            one.provider_id,
-            one.subscriber_key,
-            one.workflow_key,
-            one.attempts,
-            Shown("\n".join(one.errors) or "–", list(one.errors)),
+            id_text(letter.id),
+            moment(letter.died_at),
+            letter.channel,
+            letter.provider_id,
+            letter.subscriber_key,
+            letter.workflow_key,
+            letter.attempts,
+            Shown("\n".join(letter.errors) or "–", list(letter.errors)),
         )
-        for one in page.data
+        for letter in page.data
     ]
     print_listing(_COLUMNS, rows, as_json=as_json)
     if page.has_more:
@@ -176,7 +176,7 @@ def _filter(
 
 
 def _job_id(text: str) -> JobId:
-    found = find_id(text)
-    if found is None:
+    job_id = find_id(text)
+    if job_id is None:
         raise SettingsError(f"'{text}' is not the id of a dead letter; `clarion dead-letters list` shows them.")
-    return JobId(found)
+    return JobId(job_id)

@@ -51,17 +51,17 @@ async def _fill(settings: Settings, name: str) -> tuple[Environment, Contents]:
         return await get_environment(db, name)
 
     async with open_current_store(settings) as database:
-        found = await database.read(find)
-        if found.kind == EnvironmentType.PROD:
+        environment = await database.read(find)
+        if environment.kind == EnvironmentType.PROD:
             raise SettingsError(
-                f"'{found.name}' is a production environment, which the demo is not for; choose another one with "
+                f"'{environment.name}' is a production environment, which the demo is not for; choose another one with "
                 "--environment, or create one with `clarion environments create Demo`."
             )
         now = SystemClock().now()
-        made = await fill_environment(database, found, vault=vault, until=now, author=command_line_author())
+        made = await fill_environment(database, environment, vault=vault, until=now, author=command_line_author())
         await database.notify_workers()
         await database.update_statistics()
-        return found, made
+        return environment, made
 
 
 def _show(settings: Settings, environment: Environment, made: Contents) -> None:

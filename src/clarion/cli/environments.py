@@ -154,25 +154,25 @@ def set_options(
 @with_installation
 def delete(installation: Installation, *, environment: EnvironmentArgument, yes: YesOption = False) -> None:
     """Delete an environment and all of its data, for good."""
-    found = installation.run(lambda db: get_environment(db, environment))
-    confirm(f"Delete the environment '{found.name}' and all of its data?", is_confirmed=yes)
+    target = installation.run(lambda db: get_environment(db, environment))
+    confirm(f"Delete the environment '{target.name}' and all of its data?", is_confirmed=yes)
 
     async def mark(db: Connection) -> None:
-        siblings = await list_environments_to_change(db, found.organization_id)
+        siblings = await list_environments_to_change(db, target.organization_id)
         if len(siblings) == 1:
             raise SettingsError(
-                f"'{found.name}' is the only environment of its organization; use `clarion organizations delete`."
+                f"'{target.name}' is the only environment of its organization; use `clarion organizations delete`."
             )
         now = SystemClock().now()
-        await actions.delete_environment(db, found, now)
+        await actions.delete_environment(db, target, now)
         # Its own log is deleted with it.
-        change = Change(action=Action.ENVIRONMENT_DELETE, target=target_of(found))
+        change = Change(action=Action.ENVIRONMENT_DELETE, target=target_of(target))
         for sibling in siblings:
-            if sibling.id != found.id:
+            if sibling.id != target.id:
                 await record_change(db, sibling.id, change, command_line_author(), now)
 
     installation.run(mark)
-    print_line(f"Deleted '{found.name}'. {_BACKGROUND}")
+    print_line(f"Deleted '{target.name}'. {_BACKGROUND}")
 
 
 @session_commands.callback()
@@ -186,10 +186,10 @@ def end_sessions(installation: Installation, environment: EnvironmentName) -> No
     """End all sessions of the subscribers of an environment; their pages begin new ones when they are loaded."""
 
     async def end(db: Connection) -> Environment:
-        found = await get_environment(db, environment)
-        await raise_session_epoch(db, found.id)
-        await record_event(db, Action.ENVIRONMENT_REVOKE_SESSIONS, found, command_line_author(), SystemClock().now())
-        return found
+        ended = await get_environment(db, environment)
+        await raise_session_epoch(db, ended.id)
+        await record_event(db, Action.ENVIRONMENT_REVOKE_SESSIONS, ended, command_line_author(), SystemClock().now())
+        return ended
 
     ended = installation.run(end)
     print_line(f"All sessions of {ended.name} are over.")
@@ -204,10 +204,10 @@ async def record_new(db: Connection, made: NewEnvironment, now: Millis) -> None:
 
 def print_new(made: list[NewEnvironment]) -> None:
     """Print new environments with their API keys."""
-    for one in made:
-        name, ids = one.environment.name, f"id {id_text(one.environment.id)}"
-        text = f"{name}: {ids}, application identifier {one.environment.identifier}"
-        text += f"\nAPI key for {name}, shown this once:\n{one.key.text}"
+    for new in made:
+        name, ids = new.environment.name, f"id {id_text(new.environment.id)}"
+        text = f"{name}: {ids}, application identifier {new.environment.identifier}"
+        text += f"\nAPI key for {name}, shown this once:\n{new.key.text}"
         print_line(text)
 
 
@@ -215,9 +215,9 @@ def _change(installation: Installation, name: str, changes: dict[str, Any]) -> t
     patch = make_body_reader(EnvironmentPatch)(encode_json(changes), [])
 
     async def change(db: Connection) -> tuple[Environment, Environment]:
-        found = await get_environment(db, name)
-        siblings = await list_environments_to_change(db, found.organization_id)
-        current = next((one for one in siblings if one.id == found.id), found)
+        environment = await get_environment(db, name)
+        siblings = await list_environments_to_change(db, environment.organization_id)
+        current = next((one for one in siblings if one.id == environment.id), environment)
         now = SystemClock().now()
         before, after = await change_environment(
             db, siblings, current, patch.fields(current, installation.settings), now

@@ -66,15 +66,15 @@ def explain(  # noqa: PLR0913 - the options of a command
     if notification_id is not None:
         if subscriber or transaction or workflow:
             raise SettingsError("Give a NOTIFICATION_ID, or --subscriber with --transaction or --workflow, not both.")
-        work = partial(_explain_run, environment=environment, text=notification_id, channel=channel)
+        work = partial(_explain_run, environment_name=environment, text=notification_id, channel=channel)
     else:
         query = _read_query(subscriber, transaction, workflow, channel)
-        work = partial(_explain_person, settings=settings, environment=environment, query=query)
-    found = asyncio.run(_read(settings, work))
+        work = partial(_explain_person, settings=settings, environment_name=environment, query=query)
+    explanation = asyncio.run(_read(settings, work))
     if as_json:
-        typer.echo(json_text(ExplanationOut.of(found)))
+        typer.echo(json_text(ExplanationOut.of(explanation)))
     else:
-        _show(found)
+        _show(explanation)
 
 
 async def _read(settings: Settings, work: Work[Explanation]) -> Explanation:
@@ -92,50 +92,53 @@ def _read_query(
     return ExplainQuery(subscriber_id=subscriber, transaction_id=transaction, workflow_id=workflow, channel=channel)
 
 
-async def _explain_run(db: Connection, environment: str, text: str, channel: Channel | None) -> Explanation:
-    found, run_id = await get_environment(db, environment), find_id(text)
+async def _explain_run(db: Connection, environment_name: str, text: str, channel: Channel | None) -> Explanation:
+    environment, run_id = await get_environment(db, environment_name), find_id(text)
     if run_id is None:
         raise SettingsError(f"'{text}' is not the id of a run; it looks like {id_text(bytes(16))}.")
-    return await explain_run(db, found.id, NotificationId(run_id), SystemClock().now(), channel=channel)
+    return await explain_run(db, environment.id, NotificationId(run_id), SystemClock().now(), channel=channel)
 
 
-async def _explain_person(db: Connection, settings: Settings, environment: str, query: ExplainQuery) -> Explanation:
-    found, now = await get_environment(db, environment), SystemClock().now()
-    horizon = await find_horizon(db, found.id, DataKind.RUNS, settings, now)
+async def _explain_person(
+    db: Connection, settings: Settings, environment_name: str, query: ExplainQuery
+) -> Explanation:
+    environment, now = await get_environment(db, environment_name), SystemClock().now()
+    horizon = await find_horizon(db, environment.id, DataKind.RUNS, settings, now)
     key = SubscriberKey(query.subscriber_id)
-    request = await make_request(db, found.id, key, channel=query.channel, now=now, horizon=horizon)
+    request = await make_request(db, environment.id, key, channel=query.channel, now=now, horizon=horizon)
     if query.transaction_id is not None:
         return await explain_transaction(db, request, TransactionKey(query.transaction_id))
     return await explain_workflow(db, request, query.workflow_id or "")
 
 
-def _show(found: Explanation) -> None:
+def _show(explanation: Explanation) -> None:
     console = wide_console()
-    run = "no run" if found.notification_id is None else f"run {id_text(found.notification_id)}"
-    workflow = found.workflow_key or "unknown workflow"
-    head = f"{found.subscriber_key} · {workflow} · {found.transaction_key or 'no trigger'} · {run}"
+    run = "no run" if explanation.notification_id is None else f"run {id_text(explanation.notification_id)}"
+    workflow = explanation.workflow_key or "unknown workflow"
+    head = f"{explanation.subscriber_key} · {workflow} · {explanation.transaction_key or 'no trigger'} · {run}"
     console.print(Text(head, style="bold"), soft_wrap=True)
-    for channel, result in found.channels.items():
+    for channel, result in explanation.channels.items():
         style = "green" if result.outcome in _GOOD else "yellow"
         console.print(Text.assemble((f"{channel}: {result.outcome}", style), f" · {result.summary}"), soft_wrap=True)
-    for warning in found.warnings:
+    for warning in explanation.warnings:
         console.print(Text(f"Warning of the trigger: {warning}", style="yellow"), soft_wrap=True)
     console.print()
-    for decision in found.decisions:
+    for decision in explanation.decisions:
         _show_decision(console, decision)
-    for other in found.others:
+    for other in explanation.others:
         console.print(f"Before: {iso_text(other.triggered_at)}  {other.transaction_key}", markup=False, soft_wrap=True)
 
 
-def _show_decision(console: Console, one: Decision) -> None:
-    at = "not recorded            " if one.at is None else iso_text(one.at)
-    where = "" if one.step_id is None else f" [{one.step_id}]"
-    derived = "" if one.source == "recorded" else " (derived)"
+def _show_decision(console: Console, decision: Decision) -> None:
+    at = "not recorded            " if decision.at is None else iso_text(decision.at)
+    where = "" if decision.step_id is None else f" [{decision.step_id}]"
+    derived = "" if decision.source == "recorded" else " (derived)"
     console.print(
-        Text.assemble(f"{at}  ", _MARKS[one.verdict], f"  {one.kind:<11}{where} {one.summary}{derived}"), soft_wrap=True
+        Text.assemble(f"{at}  ", _MARKS[decision.verdict], f"  {decision.kind:<11}{where} {decision.summary}{derived}"),
+        soft_wrap=True,
     )
-    if one.remedy is not None:
-        console.print(Text(f"{'':>35}→ {one.remedy}", style="dim"), soft_wrap=True)
+    if decision.remedy is not None:
+        console.print(Text(f"{'':>35}→ {decision.remedy}", style="dim"), soft_wrap=True)
 
 
 @with_installation
@@ -173,12 +176,12 @@ def simulate(  # noqa: PLR0913 - the options of a command
         **{name: value for name, value in (("at", at), ("until", until), ("version", version)) if value is not None},
     }
     settings = installation.settings
-    simulation = make_body_reader(SimulationIn)(encode_json(body), [])
-    scenario, found = asyncio.run(_simulate(settings, environment, simulation))
+    request = make_body_reader(SimulationIn)(encode_json(body), [])
+    scenario, simulation = asyncio.run(_simulate(settings, environment, request))
     if as_json:
-        typer.echo(json_text(SimulationOut.of(scenario, found)))
+        typer.echo(json_text(SimulationOut.of(scenario, simulation)))
     else:
-        _show_simulation(scenario, found)
+        _show_simulation(scenario, simulation)
 
 
 async def _simulate(settings: Settings, environment: str, body: Any) -> tuple[Scenario, Simulation]:
@@ -198,35 +201,38 @@ def _read_json(option: str, text: str) -> Any:
         raise SettingsError(f"{option} is not JSON: {error}.") from None
 
 
-def _show_simulation(scenario: Scenario, found: Simulation) -> None:
+def _show_simulation(scenario: Scenario, simulation: Simulation) -> None:
     console = wide_console()
-    shown, people = len(found.recipients), "person" if found.total == 1 else "people"
-    console.print(Text(f"{found.outcome} · {iso_text(scenario.at)} · {found.total} {people}, {shown} shown"))
-    for error in found.errors:
+    shown, people = len(simulation.recipients), "person" if simulation.total == 1 else "people"
+    console.print(Text(f"{simulation.outcome} · {iso_text(scenario.at)} · {simulation.total} {people}, {shown} shown"))
+    for error in simulation.errors:
         console.print(Text(error, style="yellow"), soft_wrap=True)
-    for one in found.recipients:
+    for recipient in simulation.recipients:
         console.print()
-        console.print(Text(one.subscriber_key, style="bold"))
+        console.print(Text(recipient.subscriber_key, style="bold"))
         entries: list[tuple[Millis, int, Decision | SimulatedMessage]] = [
-            *((scenario.until if decision.at is None else decision.at, 0, decision) for decision in one.decisions),
-            *((message.at, 1, message) for message in one.messages),
+            *(
+                (scenario.until if decision.at is None else decision.at, 0, decision)
+                for decision in recipient.decisions
+            ),
+            *((message.at, 1, message) for message in recipient.messages),
         ]
         # A message stands behind the decisions that led to it.
         for at, _, entry in sorted(entries, key=lambda entry: entry[:2]):
             _show_simulated(console, at, entry)
-    if found.is_cut_short:
+    if simulation.is_cut_short:
         console.print(Text("The simulation took too long and stopped early.", style="red"))
 
 
-def _show_simulated(console: Console, at: Millis, one: Decision | SimulatedMessage) -> None:
-    if isinstance(one, Decision):
-        where = "" if one.step_id is None else f"[{one.step_id}] "
-        verdict = (f"{one.verdict:<8}", _STYLES[one.verdict])
+def _show_simulated(console: Console, at: Millis, entry: Decision | SimulatedMessage) -> None:
+    if isinstance(entry, Decision):
+        where = "" if entry.step_id is None else f"[{entry.step_id}] "
+        verdict = (f"{entry.verdict:<8}", _STYLES[entry.verdict])
         console.print(
-            Text.assemble(f"{iso_text(at)}  ", verdict, f"{one.kind:<12}{where}{one.summary}"), soft_wrap=True
+            Text.assemble(f"{iso_text(at)}  ", verdict, f"{entry.kind:<12}{where}{entry.summary}"), soft_wrap=True
         )
         return
-    through = "" if one.integration is None else f" through {one.integration}"
-    content = " ".join((one.subject or "", one.content)).split()
-    text = f"[{one.step_id}] {one.channel} to {one.to}{through}: {' '.join(content)[:_MAX_CONTENT]}"
+    through = "" if entry.integration is None else f" through {entry.integration}"
+    content = " ".join((entry.subject or "", entry.content)).split()
+    text = f"[{entry.step_id}] {entry.channel} to {entry.to}{through}: {' '.join(content)[:_MAX_CONTENT]}"
     console.print(Text.assemble(f"{iso_text(at)}  ", ("message ", "bold"), f"{'':<12}{text}"), soft_wrap=True)

@@ -110,15 +110,17 @@ async def run_in_store(settings: Settings, work: Work[T]) -> T:
 
 async def get_environment(db: Connection, name: str) -> Environment:
     """Find an environment by name, public identifier or id; `Organization/Name` is of one organization."""
-    found = await store.list_environments(db)
+    environments = await store.list_environments(db)
     organizations = {one.id: one.name for one in await store.list_organizations(db)}
-    exact = [one for one in found if name in (one.identifier, id_text(one.id))]
-    named = [one for one in found if name in (one.name, f"{organizations[one.organization_id]}/{one.name}")]
+    exact = [one for one in environments if name in (one.identifier, id_text(one.id))]
+    named = [one for one in environments if name in (one.name, f"{organizations[one.organization_id]}/{one.name}")]
     matches = exact or named
     if len(matches) == 1:
         return matches[0]
     is_only = len(organizations) == 1
-    choices = [one.name if is_only else f"{organizations[one.organization_id]}/{one.name}" for one in matches or found]
+    choices = [
+        one.name if is_only else f"{organizations[one.organization_id]}/{one.name}" for one in matches or environments
+    ]
     if matches:
         raise SettingsError(f"Several organizations have an environment '{name}'; choose one of {', '.join(choices)}.")
     raise SettingsError(f"There is no environment '{name}'; there are {', '.join(choices) or 'none'}.")
@@ -126,11 +128,11 @@ async def get_environment(db: Connection, name: str) -> Environment:
 
 async def get_organization(db: Connection, name: str | None) -> Organization:
     """Find an organization by name or id; None is the only one."""
-    found = await store.list_organizations(db)
-    matches = [one for one in found if name is None or name in (one.name, id_text(one.id))]
+    known = await store.list_organizations(db)
+    matches = [one for one in known if name is None or name in (one.name, id_text(one.id))]
     if len(matches) == 1:
         return matches[0]
-    choices = ", ".join(f"{one.name} ({id_text(one.id)})" for one in matches or found)
+    choices = ", ".join(f"{one.name} ({id_text(one.id)})" for one in matches or known)
     if name is None:
         raise SettingsError(f"There are several organizations; choose one with --organization: {choices}.")
     raise SettingsError(f"There is no single organization '{name}'; there are {choices or 'none'}.")

@@ -122,9 +122,9 @@ def revoke_key(
     now = SystemClock().now()
 
     async def revoke(db: Connection) -> bool:
-        for one in await store.list_environments(db) if found_id else ():
-            key = await store.find_api_key(db, one.id, ApiKeyId(found_id or b""))
-            if key is not None and await store.revoke_api_key(db, one.id, key.id, now):
+        for environment in await store.list_environments(db) if found_id else ():
+            key = await store.find_api_key(db, environment.id, ApiKeyId(found_id or b""))
+            if key is not None and await store.revoke_api_key(db, environment.id, key.id, now):
                 await record(db, Action.API_KEY_REVOKE, command_line_author(), now, before=key)
                 return True
         return False
@@ -186,8 +186,8 @@ async def _record_rotation(db: Connection, vault: Vault) -> None:
 
     The secrets are sealed in many units of work, and what is done of a rotation that was interrupted is done.
     """
-    found = [*await store.list_samples(db), *await list_credential_samples(db), *await list_secret_samples(db)]
-    old_keys = sorted({sealing_key_id(one.text) for one in found} - {vault.writing_key_id})
+    samples = [*await store.list_samples(db), *await list_credential_samples(db), *await list_secret_samples(db)]
+    old_keys = sorted({sealing_key_id(one.text) for one in samples} - {vault.writing_key_id})
     if not old_keys:
         return
     now, author = SystemClock().now(), command_line_author()

@@ -74,15 +74,15 @@ def list_all(installation: Installation, *, as_json: AsJson = False) -> None:
     names, members, invited = installation.run(fetch)
     rows: list[tuple[Any, ...]] = [
         (
-            one.email,
-            one.name,
-            one.role,
-            _other_roles(one.access, names),
-            one.password is not None,
-            moment(one.created_at),
+            member.email,
+            member.name,
+            member.role,
+            _other_roles(member.access, names),
+            member.password is not None,
+            moment(member.created_at),
             None,
         )
-        for one in members
+        for member in members
     ]
     for link in invited:
         until = moment(link.expires_at)
@@ -211,17 +211,17 @@ def sessions(
 
     async def fetch(db: Connection) -> list[MemberSession]:
         member, now = await _get_member(db, email), _now()
-        found = [one for one in await store.list_sessions(db, member.id) if not one.is_over(now)]
+        live = [one for one in await store.list_sessions(db, member.id) if not one.is_over(now)]
         if end:
             await managing.revoke_sessions(db, _manager(member.organization_id), member.id, now)
-        return found
+        return live
 
-    found = installation.run(fetch)
+    live = installation.run(fetch)
     if end:
-        print_line(f"Ended {count_text(len(found), 'session', 'sessions')} of {email}.")
+        print_line(f"Ended {count_text(len(live), 'session', 'sessions')} of {email}.")
         return
     columns = {"createdAt": "Since", "lastUsedAt": "Last used", "address": "Address", "userAgent": "Browser"}
-    rows = [(moment(one.created_at), moment(one.seen_at), one.address, one.user_agent) for one in found]
+    rows = [(moment(one.created_at), moment(one.seen_at), one.address, one.user_agent) for one in live]
     print_listing(columns, rows, as_json=as_json)
 
 
@@ -246,12 +246,12 @@ async def _change(db: Connection, member: Member, role: str, environment: str | 
     """The access of a member with another role, in all environments or in one."""
     if environment is None:
         return Access(role=_parse_role(role), environment_roles=member.environment_roles)
-    found = await get_environment(db, environment)
-    if found.organization_id != member.organization_id:
+    place = await get_environment(db, environment)
+    if place.organization_id != member.organization_id:
         raise SettingsError(f"'{environment}' is an environment of another organization than that of {member.email}.")
-    roles = {one: given for one, given in member.environment_roles.items() if one != found.id.hex()}
+    roles = {one: given for one, given in member.environment_roles.items() if one != place.id.hex()}
     if role != _AS_ELSEWHERE:
-        roles[found.id.hex()] = None if role == _NO_ACCESS else _parse_role(role, _NO_ACCESS, _AS_ELSEWHERE)
+        roles[place.id.hex()] = None if role == _NO_ACCESS else _parse_role(role, _NO_ACCESS, _AS_ELSEWHERE)
     return Access(role=member.role, environment_roles=roles)
 
 

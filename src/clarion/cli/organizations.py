@@ -90,12 +90,12 @@ def rename(
     """Rename an organization."""
 
     async def change(db: Connection) -> Organization:
-        found = await get_organization(db, organization)
-        if new_name != found.name:
+        before = await get_organization(db, organization)
+        if new_name != before.name:
             await _check_name(db, new_name)
-            await update_organization(db, found.id, new_name)
-            await _record_rename(db, found, new_name)
-        return found
+            await update_organization(db, before.id, new_name)
+            await _record_rename(db, before, new_name)
+        return before
 
     before = installation.run(change)
     print_line(f"'{before.name}' is now '{new_name}'.")
@@ -107,24 +107,24 @@ def delete(installation: Installation, *, organization: OrganizationArgument, ye
     """Delete an organization with all of its environments and their data, for good."""
 
     async def look(db: Connection) -> tuple[Organization, bool, bool]:
-        found = await get_organization(db, organization)
+        target = await get_organization(db, organization)
         live = {one.organization_id for one in await list_environments(db)}
-        return found, await actions.has_data(db, found.id), live == {found.id}
+        return target, await actions.has_data(db, target.id), live == {target.id}
 
-    found, is_used, is_only = installation.run(look)
+    target, is_used, is_only = installation.run(look)
     if is_only:
-        raise SettingsError(f"'{found.name}' is the only organization; create another one first.")
+        raise SettingsError(f"'{target.name}' is the only organization; create another one first.")
     if is_used:
-        confirm(f"Delete the organization '{found.name}' and all of its data?", is_confirmed=yes)
+        confirm(f"Delete the organization '{target.name}' and all of its data?", is_confirmed=yes)
     now = SystemClock().now()
 
     async def remove(db: Connection) -> list[Environment]:
-        await delete_members(db, found.id)
-        return await actions.delete_organization(db, found.id, now)
+        await delete_members(db, target.id)
+        return await actions.delete_organization(db, target.id, now)
 
     deleted = installation.run(remove)
     names = ", ".join(one.name for one in deleted)
-    print_line(f"Deleted '{found.name}' with {names}. Running workers delete the data in the background.")
+    print_line(f"Deleted '{target.name}' with {names}. Running workers delete the data in the background.")
 
 
 async def _record_rename(db: Connection, before: Organization, new_name: str) -> None:

@@ -82,14 +82,14 @@ def _run(
 
 
 def _lines(promoted: Sequence[Promoted]) -> Iterator[str]:
-    for one in promoted:
-        if one.diff.action is DiffAction.UNCHANGED and one.diff.problem is None:
+    for resource in promoted:
+        if resource.diff.action is DiffAction.UNCHANGED and resource.diff.problem is None:
             continue
-        shown = one.diff.shown
-        note = "" if one.reason is None else f"  (left out: {one.reason})"
-        yield f"{_SIGNS[one.diff.action]} {one.diff.type} {shown.identifier}{note}"
-        if one.diff.action is DiffAction.MODIFIED:
-            yield from _change_lines(one.diff)
+        shown = resource.diff.shown
+        note = "" if resource.reason is None else f"  (left out: {resource.reason})"
+        yield f"{_SIGNS[resource.diff.action]} {resource.diff.type} {shown.identifier}{note}"
+        if resource.diff.action is DiffAction.MODIFIED:
+            yield from _change_lines(resource.diff)
 
 
 def _change_lines(diff: ResourceDiff) -> Iterator[str]:

@@ -48,14 +48,14 @@ def show(installation: Installation, *, as_json: AsJson = False) -> None:
     }
     rows = [
         (
-            one.name,
+            environment.name,
             kind,
             days,
-            "environment" if kind in one.options.retention_days else "installation",
-            _deleted_of(kind, deleted.get(one.id, Counter())),
+            "environment" if kind in environment.options.retention_days else "installation",
+            _deleted_of(kind, deleted.get(environment.id, Counter())),
         )
-        for one in environments
-        for kind, days in days_of(one.options, settings).items()
+        for environment in environments
+        for kind, days in days_of(environment.options, settings).items()
     ]
     print_listing(columns, rows, as_json=as_json)
 

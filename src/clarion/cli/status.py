@@ -116,31 +116,31 @@ def _describe_store(status: InstallationStatus) -> Text:
 
 def _process_table(status: InstallationStatus) -> Table:
     table = Table("Process", "Host", "Pid", "Version", "State", "Up", "Last seen", "Clock")
-    for one in status.processes:
+    for process in status.processes:
         table.add_row(
-            one.kind,
-            one.host,
-            str(one.pid),
-            one.version,
-            _state_text(one),
-            _span_text(one.now - one.started_at),
-            f"{_span_text(one.now - one.seen_at)} ago",
-            _clock_text(one),
+            process.kind,
+            process.host,
+            str(process.pid),
+            process.version,
+            _state_text(process),
+            _span_text(process.now - process.started_at),
+            f"{_span_text(process.now - process.seen_at)} ago",
+            _clock_text(process),
         )
     return table
 
 
-def _state_text(one: ProcessRow) -> Text:
-    if not one.is_alive:
+def _state_text(process: ProcessRow) -> Text:
+    if not process.is_alive:
         return Text("gone", "red")
-    state = Text("ready", "green") if one.report.is_ready else Text("not ready", "yellow")
-    if one.report.failing:
-        state.append(f"; failing: {', '.join(one.report.failing)}", "red")
+    state = Text("ready", "green") if process.report.is_ready else Text("not ready", "yellow")
+    if process.report.failing:
+        state.append(f"; failing: {', '.join(process.report.failing)}", "red")
     return state
 
 
-def _clock_text(one: ProcessRow) -> Text:
-    offset = one.clock_offset_seconds
+def _clock_text(process: ProcessRow) -> Text:
+    offset = process.clock_offset_seconds
     return Text("right") if abs(offset) <= MAX_CLOCK_OFFSET_SECONDS else Text(f"{offset:+.1f} s", "red")
 
 
@@ -227,8 +227,8 @@ def check_open_files(settings: Settings, *, files: int | None = None) -> Finding
 
 
 def _print_finding(findings: list[Finding]) -> None:
-    for one in findings:
-        _console.print(f"{_MARKS[one.status]:>8} {one.check}: ", end="")
-        _console.print(one.summary, markup=False, highlight=False, soft_wrap=True)
-        if one.remedy is not None:
-            _console.print(f"         → {one.remedy}", markup=False, highlight=False, soft_wrap=True)
+    for finding in findings:
+        _console.print(f"{_MARKS[finding.status]:>8} {finding.check}: ", end="")
+        _console.print(finding.summary, markup=False, highlight=False, soft_wrap=True)
+        if finding.remedy is not None:
+            _console.print(f"         → {finding.remedy}", markup=False, highlight=False, soft_wrap=True)

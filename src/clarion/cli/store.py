@@ -203,9 +203,9 @@ async def _move(settings: Settings, url: str) -> list[TableCount]:
 
 def _describe_moved(counts: list[TableCount]) -> list[Table | str]:
     table = Table("Table", "SQLite", "PostgreSQL")
-    for one in counts:
-        if one.rows:
-            table.add_row(one.table, str(one.rows), str(one.rows))
+    for table_count in counts:
+        if table_count.rows:
+            table.add_row(table_count.table, str(table_count.rows), str(table_count.rows))
     empty = sum(not one.rows for one in counts)
     rows = count_text(sum(one.rows for one in counts), "row", "rows")
     return [table, f"Moved {rows} of {len(counts)} tables, {empty} of them empty."]

@@ -53,10 +53,10 @@ def _log_start(settings: Settings, kind: str, fields: dict[str, str | None]) -> 
 async def _log_first_steps(db: Connection) -> None:
     """Say how to get what a terminal would have shown."""
     environments = await list_environments(db)
-    for one in environments:
-        if not await has_had_api_key(db, one.id):
-            hint = f"clarion keys create --environment '{one.name}'"
-            log.info("Environment has no API key yet", extra={"environment": one.name, "hint": hint})
+    for environment in environments:
+        if not await has_had_api_key(db, environment.id):
+            hint = f"clarion keys create --environment '{environment.name}'"
+            log.info("Environment has no API key yet", extra={"environment": environment.name, "hint": hint})
     if environments and not await has_owner(db, environments[0].organization_id):
         log.info("There is no owner yet", extra={"hint": "clarion members link"})
 

@@ -132,21 +132,21 @@ def _check_words(
 
 def _parts(filters: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield every filter inside groups with its path."""
-    for number, one in enumerate(filters if isinstance(filters, list) else ()):
+    for number, part in enumerate(filters if isinstance(filters, list) else ()):
         where = f"{path}{number}"
-        if _is_group(one):
-            yield from _parts(one["children"], f"{where}.children.")
-        elif isinstance(one, dict):
-            yield where, one
+        if _is_group(part):
+            yield from _parts(part["children"], f"{where}.children.")
+        elif isinstance(part, dict):
+            yield where, part
 
 
 def _decide_group(group: Any, variables: Mapping[str, Any], at: Circumstances | None) -> dict[str, Any]:
     if not isinstance(group, dict):
         return {"passed": False, "problem": "not a group of filters"}
-    found = group.get("children")
+    parts = group.get("children")
     children = [
         _decide_group(child, variables, at) if _is_group(child) else _decide_part(child, variables, at)
-        for child in (found if isinstance(found, list) else ())
+        for child in (parts if isinstance(parts, list) else ())
     ]
     join, negated = group.get("value", FilterJoin.AND), group.get("isNegated") is True
     decided = {"value": join, "isNegated": negated, "children": children}
@@ -209,9 +209,9 @@ def _work(operator: str, actual: Any, expected: Any) -> int:
 
 
 def _actual(values: Any, source: str, field: str) -> Any:
-    found = find_value(values, field)
+    value = find_value(values, field)
     prefix = f"{source}."
-    return find_value(values, field.removeprefix(prefix)) if found is MISSING and field.startswith(prefix) else found
+    return find_value(values, field.removeprefix(prefix)) if value is MISSING and field.startswith(prefix) else value
 
 
 def _is_group(child: Any) -> bool:

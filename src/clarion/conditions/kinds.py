@@ -66,12 +66,12 @@ def decide_kind(part: Mapping[str, Any], variables: Mapping[str, Any], at: Circu
         return {"passed": False, "on": part["on"], "problem": "is only for the steps of workflows"}
     match part["on"]:
         case FilterKind.PREVIOUS_STEP:
-            found = _decide_previous_step(part, at)
+            decision = _decide_previous_step(part, at)
         case FilterKind.IS_ONLINE:
-            found = _decide_online(part, variables)
+            decision = _decide_online(part, variables)
         case _:
-            found = _decide_online_in_last(part, variables, at.now)
-    return {"passed": False, "on": part["on"], **found}
+            decision = _decide_online_in_last(part, variables, at.now)
+    return {"passed": False, "on": part["on"], **decision}
 
 
 def _check_previous_step(part: Mapping[str, Any]) -> Problems:

@@ -186,10 +186,10 @@ class _Evaluation:
     def variable(self, arguments: list[Any], data: Any) -> Any:
         path = self.value(arguments[0], data) if arguments else ""
         self._charge(_work_of_path(path))
-        found = data if path is None or path == "" else _find(data, path)
-        if is_absent(found):
+        value = data if path is None or path == "" else _find(data, path)
+        if is_absent(value):
             return self.value(arguments[1], data) if len(arguments) > 1 else None
-        return found
+        return value
 
     def missing(self, arguments: list[Any], data: Any) -> list[Any]:
         names = [self.value(argument, data) for argument in arguments]

@@ -115,9 +115,9 @@ def _numbers(operation: Callable[[list[int | float]], int | float]) -> Operation
     """Make an arithmetic operator; the result is null if a value or the result is no number."""
 
     def calculate(*values: Any) -> int | float | None:
-        found = [find_number(value) for value in values]
-        numbers = [number for number in found if number is not None]
-        if not numbers or len(numbers) < len(found):
+        operands = [find_number(value) for value in values]
+        numbers = [number for number in operands if number is not None]
+        if not numbers or len(numbers) < len(operands):
             return None
         try:
             return _narrow(operation(numbers))

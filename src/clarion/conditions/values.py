@@ -177,11 +177,11 @@ def is_like(text: str, pattern: str) -> bool:
     first, *rest = pattern.split("%")
     if not rest:
         return _one_part(first).fullmatch(text) is not None
-    found = _one_part(first).match(text)
+    match = _one_part(first).match(text)
     for part in rest[:-1]:
-        found = found and _one_part(part).search(text, found.end())
+        match = match and _one_part(part).search(text, match.end())
     tail = len(text) - len(rest[-1])
-    return found is not None and found.end() <= tail and _one_part(rest[-1]).fullmatch(text, tail) is not None
+    return match is not None and match.end() <= tail and _one_part(rest[-1]).fullmatch(text, tail) is not None
 
 
 def shorten(value: Any) -> Any:

@@ -129,11 +129,11 @@ async def count_contents(db: Connection, environment: Environment) -> Contents:
 
 
 async def _require_empty(db: Connection, environment: Environment) -> None:
-    found = await count_contents(db, environment)
-    if found.is_empty:
+    contents = await count_contents(db, environment)
+    if contents.is_empty:
         return
     raise NotEmpty(
-        f"The environment '{environment.name}' is not empty (it has {found.describe()}), and the demo fills only an "
+        f"The environment '{environment.name}' is not empty (it has {contents.describe()}), and the demo fills only an "
         "empty one, so that it never mixes with your own data. Create one for it with `clarion environments create "
         "Demo`, and run `clarion demo --environment Demo`."
     )

@@ -155,15 +155,15 @@ class Week:
         path = f"/v2/subscribers/{person}/notifications"
         page = await self._api.get(f"{path}?limit=20")
         await self._api.call("POST", f"{path}/seen", b"{}")
-        for one in page["data"]:
+        for message in page["data"]:
             choice = self._random.random()
             if choice < 0.1:
-                await self._api.call("PATCH", f"{path}/{one['id']}/archive")
+                await self._api.call("PATCH", f"{path}/{message['id']}/archive")
             elif choice < 0.65:
-                await self._api.call("PATCH", f"{path}/{one['id']}/read")
+                await self._api.call("PATCH", f"{path}/{message['id']}/read")
             elif choice < 0.7:
                 moment = iso_text(Millis(self._clock.now() + 18 * HOUR))
-                await self._api.patch(f"{path}/{one['id']}/snooze", {"snoozeUntil": moment})
+                await self._api.patch(f"{path}/{message['id']}/snooze", {"snoozeUntil": moment})
 
     def _plan_receipts(self, sent: SentThrough) -> None:
         """What the vendor reports about a message that it took."""

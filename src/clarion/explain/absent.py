@@ -141,9 +141,9 @@ async def _list_ways(db: Connection, request: ExplainRequest, trigger: Trigger) 
         joined = await list_memberships(db, request.environment_id, topic_ids, person.id)
     existing = await list_existing_topics(db, trigger)
     ways = []
-    for one in wanted.topics:
-        topic_id = topic_id_of(one)
-        ways.append(_decide_topic(request, trigger, one, joined.get(topic_id), exists=topic_id in existing))
+    for topic in wanted.topics:
+        topic_id = topic_id_of(topic)
+        ways.append(_decide_topic(request, trigger, topic, joined.get(topic_id), exists=topic_id in existing))
     if wanted.everyone:
         ways.append(_decide_everyone(request, trigger))
     if is_named(trigger, request.key):

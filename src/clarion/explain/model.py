@@ -181,9 +181,9 @@ def name_of(person: Subscriber | None, key: str) -> str:
 
 def day_text(moment: Millis, now: Millis) -> str:
     """A day such as "3 May", with the year where it is another one."""
-    found, current = _utc(moment), _utc(now)
-    text = f"{found.day} {found:%B}"
-    return text if found.year == current.year else f"{text} {found.year}"
+    day, current = _utc(moment), _utc(now)
+    text = f"{day.day} {day:%B}"
+    return text if day.year == current.year else f"{text} {day.year}"
 
 
 def moment_text(moment: Millis, now: Millis) -> str:
@@ -199,9 +199,9 @@ def length_text(amount: Any, unit: Any) -> str:
 
 def list_text(items: Iterable[str]) -> str:
     """Some of the items, and how many there are beside these."""
-    found = list(items)
-    shown = ", ".join(found[:_MAX_LISTED])
-    return shown if len(found) <= _MAX_LISTED else f"{shown} and {len(found) - _MAX_LISTED} more"
+    texts = list(items)
+    shown = ", ".join(texts[:_MAX_LISTED])
+    return shown if len(texts) <= _MAX_LISTED else f"{shown} and {len(texts) - _MAX_LISTED} more"
 
 
 def with_moments(values: dict[str, Any], *names: str) -> dict[str, Any]:

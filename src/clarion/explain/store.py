@@ -273,9 +273,9 @@ async def _list_messages(db: Connection, notification: Notification, jobs: Seque
             limit=_MAX_IN_APP,
             job_ids=[job.id for job in shown],
         )
-    found = {row["job_id"] for row in rows}
+    with_rows = {row["job_id"] for row in rows}
     for job in shown:
-        if job.id not in found and not job.has_deleted_message:
+        if job.id not in with_rows and not job.has_deleted_message:
             rows += await _list_moved(db, notification, job)
     return [_message(row) for row in sorted(rows, key=lambda row: bytes(row["id"]))]
 

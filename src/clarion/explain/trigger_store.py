@@ -181,12 +181,12 @@ async def list_recent_triggers(
     """
     scope = {"environment_id": environment_id, "workflow_id": workflow_id}
     limits = {"looked_at": LOOKED_AT, "limit": _TRIGGERS}
-    found = {row["id"] for row in await db.fetch(LIST_RECENT_TRIGGERS, **scope, **limits)}
+    trigger_ids = {row["id"] for row in await db.fetch(LIST_RECENT_TRIGGERS, **scope, **limits)}
     if subscriber_id is not None:
         rows = await db.fetch(LIST_RECENT_RUNS, **scope, **limits, subscriber_id=subscriber_id)
-        found |= {row["trigger_id"] for row in rows}
-    found |= await _list_triggers_of_others(db, environment_id, workflow_id)
-    triggers = await list_triggers_by_id(db, environment_id, sorted(found)) if found else {}
+        trigger_ids |= {row["trigger_id"] for row in rows}
+    trigger_ids |= await _list_triggers_of_others(db, environment_id, workflow_id)
+    triggers = await list_triggers_by_id(db, environment_id, sorted(trigger_ids)) if trigger_ids else {}
     return [triggers[one] for one in sorted(triggers, reverse=True)]
 
 
@@ -200,7 +200,7 @@ async def _list_triggers_of_others(
 ) -> set[TriggerId]:
     """The newest triggers by their runs, stepping over all runs of each."""
     scope = {"environment_id": environment_id, "workflow_id": workflow_id}
-    found: set[TriggerId] = set()
+    trigger_ids: set[TriggerId] = set()
     kinds = -1
     for _ in range(_MASKS):
         mask = await db.fetch_one(NEXT_STEP_TYPES, **scope, after=kinds)
@@ -211,10 +211,10 @@ async def _list_triggers_of_others(
             run = await db.fetch_one(FIND_NEWEST_RUN, **scope, step_types=kinds, before=before)
             if run is None:
                 break
-            found.add(run["trigger_id"])
+            trigger_ids.add(run["trigger_id"])
             first = await db.fetch_one(FIND_FIRST_RUN, environment_id=environment_id, trigger_id=run["trigger_id"])
             before = _LAST if first is None else first["id"]
-    return found
+    return trigger_ids
 
 
 def _is_packed(packed: bytes, subscriber_id: SubscriberId) -> bool:

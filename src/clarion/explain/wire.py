@@ -60,17 +60,17 @@ class DecisionOut(Wire):
     """Where the decision is known from."""
 
     @classmethod
-    def of(cls, one: Decision) -> Self:
+    def of(cls, decision: Decision) -> Self:
         return cls(
-            at=None if one.at is None else iso_text(one.at),
-            step_id=given(one.step_id),
-            channel=given(one.channel),
-            kind=one.kind,
-            verdict=one.verdict,
-            summary=one.summary,
-            values=one.values,
-            remedy=given(one.remedy),
-            source=one.source,
+            at=None if decision.at is None else iso_text(decision.at),
+            step_id=given(decision.step_id),
+            channel=given(decision.channel),
+            kind=decision.kind,
+            verdict=decision.verdict,
+            summary=decision.summary,
+            values=decision.values,
+            remedy=given(decision.remedy),
+            source=decision.source,
         )
 
 
@@ -91,11 +91,11 @@ class OtherTriggerOut(Wire):
     """When it was triggered."""
 
     @classmethod
-    def of(cls, one: OtherTrigger) -> Self:
+    def of(cls, trigger: OtherTrigger) -> Self:
         return cls(
-            transaction_id=one.transaction_key,
-            notification_id=UNSET if one.notification_id is None else id_text(one.notification_id),
-            triggered_at=iso_text(one.triggered_at),
+            transaction_id=trigger.transaction_key,
+            notification_id=UNSET if trigger.notification_id is None else id_text(trigger.notification_id),
+            triggered_at=iso_text(trigger.triggered_at),
         )
 
 
@@ -116,17 +116,17 @@ class ExplanationOut(Wire):
     """What the response to the trigger warned of, such as members that nothing reads; absent if nothing."""
 
     @classmethod
-    def of(cls, one: Explanation) -> Self:
+    def of(cls, explanation: Explanation) -> Self:
         return cls(
-            subscriber_id=one.subscriber_key,
-            workflow_id=one.workflow_key,
-            notification_id=UNSET if one.notification_id is None else id_text(one.notification_id),
-            transaction_id=given(one.transaction_key),
+            subscriber_id=explanation.subscriber_key,
+            workflow_id=explanation.workflow_key,
+            notification_id=UNSET if explanation.notification_id is None else id_text(explanation.notification_id),
+            transaction_id=given(explanation.transaction_key),
             channels={
                 channel: ChannelResultOut(outcome=result.outcome, summary=result.summary)
-                for channel, result in one.channels.items()
+                for channel, result in explanation.channels.items()
             },
-            decisions=[DecisionOut.of(decision) for decision in one.decisions],
-            others=[OtherTriggerOut.of(other) for other in one.others] if one.others else UNSET,
-            warnings=one.warnings or UNSET,
+            decisions=[DecisionOut.of(decision) for decision in explanation.decisions],
+            others=[OtherTriggerOut.of(other) for other in explanation.others] if explanation.others else UNSET,
+            warnings=explanation.warnings or UNSET,
         )

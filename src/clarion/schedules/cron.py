@@ -30,10 +30,10 @@ def check_cron(expression: str) -> str | None:
     if len(expression) > MAX_EXPRESSION or len(fields) != 5:
         return "must be a cron expression of five fields: minute, hour, day, month, weekday"
     try:
-        found = next(CronSim(" ".join(fields), _PROBE), None)
+        occurrence = next(CronSim(" ".join(fields), _PROBE), None)
     except (CronSimError, ValueError, AssertionError) as error:
         return f"is not a valid cron expression: {error}"
-    if found is None or found - _PROBE > timedelta(milliseconds=MAX_AHEAD):
+    if occurrence is None or occurrence - _PROBE > timedelta(milliseconds=MAX_AHEAD):
         return "is a cron expression that never comes"
     return None
 

@@ -190,14 +190,14 @@ class Settings:
     def load(cls, environ: Mapping[str, str], **overrides: Any) -> Self:
         """Read variables and files, apply the overrides (command-line options), and refuse values that cannot work."""
         options = {name: value for name, value in overrides.items() if value is not None}
-        found = find_values(environ, known_settings(), given=options)
+        found_values = find_values(environ, known_settings(), given=options)
         try:
-            values = {name: _parse(name, one.text.reveal()) for name, one in found.items()}
+            values = {name: _parse(name, one.text.reveal()) for name, one in found_values.items()}
             values |= {name: _parse(name, one) if isinstance(one, str) else one for name, one in options.items()}
             settings = cls(**values)
             _check(settings)
         except SettingsError as error:
-            raise name_sources(error, found, known_settings()) from error
+            raise name_sources(error, found_values, known_settings()) from error
         return settings
 
 

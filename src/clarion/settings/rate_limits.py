@@ -71,15 +71,15 @@ def parse_rate_limits(text: str) -> dict[LimitCategory, RateLimit]:
     """Read `trigger=100/s burst 200, global=1000/s`; raises ValueError with a message that names what is wrong."""
     limits: dict[LimitCategory, RateLimit] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
-        found = _ENTRY.fullmatch(part)
-        if found is None:
+        match = _ENTRY.fullmatch(part)
+        if match is None:
             raise ValueError(f"'{part}' is not a limit such as 'trigger=100/s burst 200'")
-        if found["category"] not in list(LimitCategory):
-            raise ValueError(f"'{found['category']}' is not one of {', '.join(LimitCategory)}")
-        category = LimitCategory(found["category"])
+        if match["category"] not in list(LimitCategory):
+            raise ValueError(f"'{match['category']}' is not one of {', '.join(LimitCategory)}")
+        category = LimitCategory(match["category"])
         if category in limits:
             raise ValueError(f"'{category}' is limited twice")
-        rate, burst = float(found["rate"]), None if found["burst"] is None else int(found["burst"])
+        rate, burst = float(match["rate"]), None if match["burst"] is None else int(match["burst"])
         if not 0 < rate <= MAX_PER_SECOND:
             raise ValueError(f"the rate of '{category}' must be above 0 and at most {MAX_PER_SECOND}")
         if burst is not None and not 1 <= burst <= MAX_BURST:

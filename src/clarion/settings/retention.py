@@ -37,7 +37,7 @@ _RETRIED_FOR = {"webhooks": 5}
 
 def parse_days(variable: str, text: str, defaults: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
     """Read `runs=30,audit=365`; kinds that are left out have their default."""
-    found = dict(defaults)
+    days_by_kind = dict(defaults)
     for part in filter(None, (one.strip() for one in text.split(","))):
         kind, _, days = (one.strip() for one in part.partition("="))
         if kind not in DEFAULT_DAYS:
@@ -47,5 +47,5 @@ def parse_days(variable: str, text: str, defaults: Mapping[str, int]) -> tuple[t
         least = _RETRIED_FOR.get(kind, 1)
         if not days.isascii() or not days.isdigit() or not least <= int(days) <= _ANY_DAYS:
             raise SettingsError(f"{variable} must give {kind} {least} to {_ANY_DAYS} whole days, not '{days}'.")
-        found[kind] = int(days)
-    return tuple(found.items())
+        days_by_kind[kind] = int(days)
+    return tuple(days_by_kind.items())

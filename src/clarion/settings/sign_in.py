@@ -33,15 +33,15 @@ class SignInSettings(Protocol):
 
 def parse_domains(text: str) -> tuple[tuple[str, Role], ...]:
     """Read `example.com=viewer,ops.example.com=admin`."""
-    found: dict[str, Role] = {}
+    roles: dict[str, Role] = {}
     for part in filter(None, (one.strip() for one in text.split(","))):
         domain, _, role = (one.strip().lower() for one in part.partition("="))
         if not _DOMAIN.fullmatch(domain) or role not in list(Role):
             raise SettingsError(
                 f"CLARION_OIDC_DOMAINS must be such as example.com=viewer, with {', '.join(Role)}; not '{part}'."
             )
-        found[domain] = Role(role)
-    return tuple(found.items())
+        roles[domain] = Role(role)
+    return tuple(roles.items())
 
 
 def check_sign_in(settings: SignInSettings) -> None:

@@ -45,13 +45,13 @@ def find_values(
     """The settings that a variable, a file of a secret or the configuration file sets, except those already given."""
     path = environ.get(CONFIG_VARIABLE)
     config = _read_config(Path(path), known) if path else {}
-    found: dict[str, FoundValue] = {}
+    values: dict[str, FoundValue] = {}
     for setting in known:
         if setting.name not in given:
             value = _find_variable(environ, setting) or _find_in_config(config, setting, path or "")
             if value is not None:
-                found[setting.name] = value
-    return found
+                values[setting.name] = value
+    return values
 
 
 def find_warnings(environ: Mapping[str, str], known: Sequence[KnownSetting]) -> list[SettingsWarning]:
@@ -67,11 +67,13 @@ def find_warnings(environ: Mapping[str, str], known: Sequence[KnownSetting]) -> 
     return warnings
 
 
-def name_sources(error: SettingsError, found: Mapping[str, FoundValue], known: Sequence[KnownSetting]) -> SettingsError:
+def name_sources(
+    error: SettingsError, values: Mapping[str, FoundValue], known: Sequence[KnownSetting]
+) -> SettingsError:
     """The error, with where the setting that it is about was found if that is not its variable."""
     message = str(error)
     for setting in known:
-        value = found.get(setting.name)
+        value = values.get(setting.name)
         if value and value.source != setting.variable and re.search(rf"\b{setting.variable}\b", message):
             message += f" It is set by {value.source}."
     return SettingsError(message)

@@ -142,10 +142,10 @@ async def _copy_members(
     db: Sandbox, environment_id: EnvironmentId, topics: Sequence[_Topic], named: set[SubscriberId], *, limit: int
 ) -> None:
     room, here = limit, set(named)
-    for one in topics:
+    for topic in topics:
         if room <= 0:
             return
-        copied = await store.copy_members(db, environment_id, one.id, excluded={*one.excluded, *here}, limit=room)
+        copied = await store.copy_members(db, environment_id, topic.id, excluded={*topic.excluded, *here}, limit=room)
         room -= copied
         here |= set((await store.list_people(db, environment_id)).values())
 

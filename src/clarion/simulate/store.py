@@ -83,10 +83,12 @@ LIST_MESSAGES = sql("""
 """)
 
 
-async def copy_workflow(db: Sandbox, environment_id: EnvironmentId, reference: str, found: WorkflowId | None) -> None:
+async def copy_workflow(
+    db: Sandbox, environment_id: EnvironmentId, reference: str, workflow_id: WorkflowId | None
+) -> None:
     """Copy the workflow of a reference, which may be an id that was `found` in it."""
     where = f"{_HERE} AND (t.key = :key OR t.id = :id) AND t.deleted_at IS NULL"
-    await db.copy("workflows", where, environment_id=environment_id, key=reference, id=found)
+    await db.copy("workflows", where, environment_id=environment_id, key=reference, id=workflow_id)
 
 
 async def copy_versions(db: Sandbox, environment_id: EnvironmentId, workflow_id: WorkflowId, number: int) -> None:
@@ -170,10 +172,10 @@ async def list_open_runs(
 ) -> list[NotificationId]:
     """The runs of a workflow for people that are under way: those that digest windows wait for, and recent ones."""
     scope = {"environment_id": environment_id, "workflow_id": workflow_id}
-    found = [*await db.fetch_stored(_LEADERS, **scope, limit=MAX_OPEN_RUNS)]
-    for one in people:
-        found += await db.fetch_stored(_OPEN_RUNS, **scope, subscriber_id=one, recent=RECENT_RUNS)
-    ids = dict.fromkeys(NotificationId(row["id"]) for row in found)
+    rows = [*await db.fetch_stored(_LEADERS, **scope, limit=MAX_OPEN_RUNS)]
+    for person_id in people:
+        rows += await db.fetch_stored(_OPEN_RUNS, **scope, subscriber_id=person_id, recent=RECENT_RUNS)
+    ids = dict.fromkeys(NotificationId(row["id"]) for row in rows)
     return list(ids)[:MAX_OPEN_RUNS]
 
 
@@ -224,10 +226,10 @@ async def list_messages(
     db: Connection, environment_id: EnvironmentId, *, since: Millis
 ) -> dict[NotificationId, list[Row]]:
     """The messages that were sent, by run, in the order in which they were made."""
-    found: dict[NotificationId, list[Row]] = {}
+    by_run: dict[NotificationId, list[Row]] = {}
     for row in await db.fetch(LIST_MESSAGES, environment_id=environment_id, since=since):
-        found.setdefault(row["notification_id"], []).append(row)
-    return found
+        by_run.setdefault(row["notification_id"], []).append(row)
+    return by_run
 
 
 def _some(ids: Collection[SubscriberId]) -> list[SubscriberId]:

@@ -83,16 +83,16 @@ class SimulatedMessageOut(Wire):
     """What the person would read."""
 
     @classmethod
-    def of(cls, one: SimulatedMessage) -> Self:
+    def of(cls, message: SimulatedMessage) -> Self:
         return cls(
-            at=iso_text(one.at),
-            channel=one.channel,
-            step_id=one.step_id,
-            to=one.to,
-            provider_id=given(one.provider_id),
-            integration=one.integration,
-            subject=given(one.subject),
-            content=one.content,
+            at=iso_text(message.at),
+            channel=message.channel,
+            step_id=message.step_id,
+            to=message.to,
+            provider_id=given(message.provider_id),
+            integration=message.integration,
+            subject=given(message.subject),
+            content=message.content,
         )
 
 
@@ -104,11 +104,11 @@ class SimulatedRecipientOut(Wire):
     """The messages that the person would get, in their order."""
 
     @classmethod
-    def of(cls, one: SimulatedRecipient) -> Self:
+    def of(cls, recipient: SimulatedRecipient) -> Self:
         return cls(
-            subscriber_id=one.subscriber_key,
-            decisions=[DecisionOut.of(decision) for decision in one.decisions],
-            messages=[SimulatedMessageOut.of(message) for message in one.messages],
+            subscriber_id=recipient.subscriber_key,
+            decisions=[DecisionOut.of(decision) for decision in recipient.decisions],
+            messages=[SimulatedMessageOut.of(message) for message in recipient.messages],
         )
 
 
@@ -133,17 +133,17 @@ class SimulationOut(Wire):
     """False if the simulation took too long and stopped before `until`."""
 
     @classmethod
-    def of(cls, scenario: Scenario, one: Simulation) -> Self:
+    def of(cls, scenario: Scenario, simulation: Simulation) -> Self:
         return cls(
-            status=one.outcome,
-            error=list(one.errors) or UNSET,
+            status=simulation.outcome,
+            error=list(simulation.errors) or UNSET,
             at=iso_text(scenario.at),
             until=iso_text(scenario.until),
-            recipients=[SimulatedRecipientOut.of(recipient) for recipient in one.recipients],
-            total=min(one.total, MAX_COUNTED),
-            total_capped=one.total > MAX_COUNTED,
-            truncated=one.total > len(one.recipients),
-            is_complete=not one.is_cut_short,
+            recipients=[SimulatedRecipientOut.of(recipient) for recipient in simulation.recipients],
+            total=min(simulation.total, MAX_COUNTED),
+            total_capped=simulation.total > MAX_COUNTED,
+            truncated=simulation.total > len(simulation.recipients),
+            is_complete=not simulation.is_cut_short,
         )
 
 

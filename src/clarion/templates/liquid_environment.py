@@ -61,20 +61,20 @@ def read_parameters(function: Callable[..., Any]) -> Parameters:
 
 
 def find_argument_problem(
-    one: Filter, function: Callable[..., Any], guarded: Callable[..., Any], context: LimitedContext
+    used_filter: Filter, function: Callable[..., Any], guarded: Callable[..., Any], context: LimitedContext
 ) -> str | None:
     """Return what is wrong with the arguments of a filter, or None; `guarded` is the function with its limits."""
     takes = read_parameters(function)
-    named = [argument.name for argument in one.args if isinstance(argument, KeywordArgument)]
-    count = len(one.args) - len(named)
+    named = [argument.name for argument in used_filter.args if isinstance(argument, KeywordArgument)]
+    count = len(used_filter.args) - len(named)
     unknown = [name for name in named if name not in takes.names]
     if unknown:
-        return f"the filter '{one.name}' has no argument '{unknown[0]}'"
+        return f"the filter '{used_filter.name}' has no argument '{unknown[0]}'"
     if count > takes.limit or any(name not in named for name in takes.required[count:]):
-        return f"the filter '{one.name}' takes {takes}, and is given {len(one.args)}"
-    if all(isinstance(argument.value, Literal | Nil) for argument in one.args):
-        places, names = one.evaluate_args(context)
-        return _find_value_problem(one.name, guarded, places, names, context)
+        return f"the filter '{used_filter.name}' takes {takes}, and is given {len(used_filter.args)}"
+    if all(isinstance(argument.value, Literal | Nil) for argument in used_filter.args):
+        places, names = used_filter.evaluate_args(context)
+        return _find_value_problem(used_filter.name, guarded, places, names, context)
     return None
 
 
@@ -149,10 +149,12 @@ class LiquidEnvironment(Environment):
     def find_filter_problem(self, template: BoundTemplate, used: Iterable[Filter]) -> str | None:
         """Return what is wrong with the filters of a template, or None."""
         context = LimitedContext(template, {})
-        for one in {str(one): one for one in used}.values():
-            if one.name not in self.filters:
-                return f"unknown filter '{one.name}'"
-            problem = find_argument_problem(one, self._functions[one.name], self.filters[one.name], context)
+        for used_filter in {str(one): one for one in used}.values():
+            if used_filter.name not in self.filters:
+                return f"unknown filter '{used_filter.name}'"
+            problem = find_argument_problem(
+                used_filter, self._functions[used_filter.name], self.filters[used_filter.name], context
+            )
             if problem is not None:
                 return problem
         return None

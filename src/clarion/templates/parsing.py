@@ -62,8 +62,8 @@ def has_markup(text: str) -> bool:
 
 def parse(text: str, *, html: bool = False) -> ParsedTemplate:
     """Parse a template, or take it from the cache; raises TemplateProblem."""
-    found = _cache.get((text, html))
-    if found is None:
+    parsed = _cache.get((text, html))
+    if parsed is None:
         problem = find_excess(text)
         if problem is not None:
             raise TemplateProblem(problem)
@@ -72,9 +72,9 @@ def parse(text: str, *, html: bool = False) -> ParsedTemplate:
             template, filters = _ENVIRONMENTS[html].parse_metered(text)
         except FAULTS as fault:
             raise TemplateProblem(explain_fault(fault)) from None
-        found = ParsedTemplate(template, find_segments(template), filters)
-        _cache.put((text, html), found)
-    return found
+        parsed = ParsedTemplate(template, find_segments(template), filters)
+        _cache.put((text, html), parsed)
+    return parsed
 
 
 def find_filter_problem(text: str) -> str | None:

@@ -26,10 +26,10 @@ def check_template(text: str) -> str | None:
     if not has_markup(text):
         return None
     try:
-        found = find_filter_problem(text)
+        fault = find_filter_problem(text)
     except TemplateProblem as problem:
         return f"is not a valid template: {problem}"
-    return f"is not a valid template: {found}" if found else None
+    return f"is not a valid template: {fault}" if fault else None
 
 
 def render_text(text: str, variables: Mapping[str, Any], *, html: bool = False) -> str:

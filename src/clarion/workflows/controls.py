@@ -224,10 +224,10 @@ def check_controls(step_type: StepType, values: Mapping[str, Any]) -> list[PathA
     Missing content does not, because drafts are saved too.
     """
     shape = SHAPES[step_type]
-    found = [(path, problem.message) for path, problem in find_problems(_normalize(shape, values), shape, "")]
+    problems = [(path, problem.message) for path, problem in find_problems(_normalize(shape, values), shape, "")]
     if step_type is not StepType.CUSTOM:
-        found += _template_problems(values)
-    return found or list(_rule_problems(read_as(shape, values)))
+        problems += _template_problems(values)
+    return problems or list(_rule_problems(read_as(shape, values)))
 
 
 def _normalize(shape: type[Controls], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -60,10 +60,10 @@ class Difference(Struct, frozen=True, kw_only=True):
     @property
     def shown(self) -> Comparable:
         """The new state, or else the old one."""
-        found = self.new or self.old
-        if found is None:
+        state = self.new or self.old
+        if state is None:
             raise ValueError("A change is between two states, one of which exists")
-        return found
+        return state
 
 
 def diff_one(
@@ -101,11 +101,11 @@ def diff_one(
 def diff_parts(new: Sequence[ComparedPart], old: Sequence[ComparedPart]) -> Iterator[Difference]:
     """Yield the differences of parts, which belong together by their identifiers."""
     places = {one.identifier: (index, one) for index, one in enumerate(old)}
-    for index, one in enumerate(new):
-        previous_index, before = places.pop(one.identifier, (None, None))
-        yield from diff_one(STEP, one, before, previous_index=previous_index, new_index=index)
-    for index, one in places.values():
-        yield from diff_one(STEP, None, one, previous_index=index)
+    for index, part in enumerate(new):
+        previous_index, before = places.pop(part.identifier, (None, None))
+        yield from diff_one(STEP, part, before, previous_index=previous_index, new_index=index)
+    for index, part in places.values():
+        yield from diff_one(STEP, None, part, previous_index=index)
 
 
 def diff_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -62,12 +62,12 @@ class Issue(Struct, frozen=True):
 
 def find_issues(step: Step) -> list[Issue]:
     """List everything that a step and its variants still lack."""
-    found: list[Issue] = []
+    issues: list[Issue] = []
     for prefix, part in list_parts(step):
-        found += _issues_of(step.type, part.controls, prefix)
-        found += _unknown_controls(step.type, part.controls, prefix)
-        found += _issues_of_filters(part.filters, prefix)
-    return found
+        issues += _issues_of(step.type, part.controls, prefix)
+        issues += _unknown_controls(step.type, part.controls, prefix)
+        issues += _issues_of_filters(part.filters, prefix)
+    return issues
 
 
 def list_parts(step: Step) -> list[tuple[str, Step | Variant]]:

@@ -23,13 +23,13 @@ async def list_workflow_page(
     db: Connection, environment_id: EnvironmentId, query: WorkflowsQuery
 ) -> tuple[list[VersionedWorkflow], int]:
     """Return one page with the current versions, and the total."""
-    found = [one for one in await store.list_workflows(db, environment_id) if _is_wanted(one, query)]
-    found.sort(key=lambda one: _sort_key(one, query.order_by), reverse=query.order_direction is OrderDirection.DESC)
+    workflows = [one for one in await store.list_workflows(db, environment_id) if _is_wanted(one, query)]
+    workflows.sort(key=lambda one: _sort_key(one, query.order_by), reverse=query.order_direction is OrderDirection.DESC)
     if query.status:
-        found = await _with_status(db, environment_id, found, set(query.status))
-    page = found[query.offset : query.offset + query.limit]
+        workflows = await _with_status(db, environment_id, workflows, set(query.status))
+    page = workflows[query.offset : query.offset + query.limit]
     versions = await _versions(db, environment_id, page)
-    return [VersionedWorkflow(workflow, versions[workflow.version_id]) for workflow in page], len(found)
+    return [VersionedWorkflow(workflow, versions[workflow.version_id]) for workflow in page], len(workflows)
 
 
 def _is_wanted(workflow: Workflow, query: WorkflowsQuery) -> bool:
@@ -49,16 +49,16 @@ def _sort_key(workflow: Workflow, order_by: WorkflowOrder) -> tuple[object, ...]
 
 
 async def _with_status(
-    db: Connection, environment_id: EnvironmentId, found: list[Workflow], wanted: set[WorkflowStatus]
+    db: Connection, environment_id: EnvironmentId, workflows: list[Workflow], wanted: set[WorkflowStatus]
 ) -> list[Workflow]:
     """Keep the workflows with one of the statuses; only those of active workflows depend on their steps."""
-    versions = await _versions(db, environment_id, (one for one in found if one.active))
+    versions = await _versions(db, environment_id, (one for one in workflows if one.active))
 
     def status(workflow: Workflow) -> WorkflowStatus:
         steps = versions[workflow.version_id].steps if workflow.active else []
         return status_of(active=workflow.active, steps=steps)
 
-    return [one for one in found if status(one) in wanted]
+    return [one for one in workflows if status(one) in wanted]
 
 
 async def _versions(
@@ -98,16 +98,16 @@ async def list_summaries(
 ) -> dict[WorkflowId, WorkflowSummary]:
     """The given workflows as they were at this version of the environment's configuration, deleted ones included."""
     cache = db.caches.of(_SUMMARIES)
-    found: dict[WorkflowId, WorkflowSummary] = {}
+    summaries: dict[WorkflowId, WorkflowSummary] = {}
     missing: list[WorkflowId] = []
-    for one in dict.fromkeys(ids):
-        cached = cache.get((environment_id, one))
+    for workflow_id in dict.fromkeys(ids):
+        cached = cache.get((environment_id, workflow_id))
         if cached is not None and cached.version == version:
-            found[one] = cached.value
+            summaries[workflow_id] = cached.value
         else:
-            missing.append(one)
+            missing.append(workflow_id)
     if missing:
-        for one, workflow in (await list_workflows_by_id(db, environment_id, missing)).items():
-            found[one] = WorkflowSummary.of(workflow)
-            cache.put((environment_id, one), Versioned(version, found[one]))
-    return found
+        for workflow_id, workflow in (await list_workflows_by_id(db, environment_id, missing)).items():
+            summaries[workflow_id] = WorkflowSummary.of(workflow)
+            cache.put((environment_id, workflow_id), Versioned(version, summaries[workflow_id]))
+    return summaries

@@ -59,17 +59,17 @@ from clarion.workflows.wire import (
 
 async def lock_workflow(call: Call, workflow_key: WorkflowKey, if_match: IfMatch) -> VersionedWorkflow:
     """Lock a workflow and return it with its current version; raises if the caller has read an older state of it."""
-    found = await store.get_workflow(call.db, call.environment_id, workflow_key, for_update=True)
-    version = await store.get_version(call.db, found)
-    etag = etag_of(found)
+    workflow = await store.get_workflow(call.db, call.environment_id, workflow_key, for_update=True)
+    version = await store.get_version(call.db, workflow)
+    etag = etag_of(workflow)
     if not if_match.accepts(etag):
         raise PreconditionFailed(
-            f"Workflow '{found.key}' has changed since it was read; merge the changes with its present state in "
+            f"Workflow '{workflow.key}' has changed since it was read; merge the changes with its present state in "
             "`ctx.workflow`, and save with the ETag of that",
             etag=etag,
-            ctx={"workflow": WorkflowOut.of(found, version, call.services.names.origin)},
+            ctx={"workflow": WorkflowOut.of(workflow, version, call.services.names.origin)},
         )
-    return VersionedWorkflow(found, version)
+    return VersionedWorkflow(workflow, version)
 
 
 async def _check_new_workflow(_: DetachedCall, body: WorkflowIn) -> None:
@@ -115,8 +115,8 @@ async def list_workflows(call: Call, query: WorkflowsQuery) -> WorkflowsOut:
 @operation("GET", "/v2/workflows/{workflowId}", scope=Scope.WORKFLOWS_READ, etag=True)
 async def get_workflow(call: Call, workflow_key: WorkflowKey) -> WorkflowOut:
     """Retrieve a workflow by its identifier, `_id` or slug."""
-    found = await store.get_workflow(call.db, call.environment_id, workflow_key)
-    return WorkflowOut.of(found, await store.get_version(call.db, found), call.services.names.origin)
+    workflow = await store.get_workflow(call.db, call.environment_id, workflow_key)
+    return WorkflowOut.of(workflow, await store.get_version(call.db, workflow), call.services.names.origin)
 
 
 @operation(
@@ -176,12 +176,12 @@ async def delete_workflow(call: Call, workflow_key: WorkflowKey, if_match: IfMat
 )
 async def duplicate_workflow(call: Call, workflow_key: WorkflowKey, body: DuplicateIn) -> WorkflowOut:
     """Copy a workflow under another identifier; the copy is inactive."""
-    found = await store.get_workflow(call.db, call.environment_id, workflow_key)
+    workflow = await store.get_workflow(call.db, call.environment_id, workflow_key)
     fields = changes_of(body, "name", "description", "tags")
     if not isinstance(body.workflow_id, UnsetType):
         fields["key"] = WorkflowKey(str(body.workflow_id))
-    origin = VersionOrigin(kind=VersionKind.DUPLICATED, actor=author_of(call).actor, source_id=found.id)
-    made = await actions.duplicate_workflow(call.db, found, fields, call.now, origin)
+    origin = VersionOrigin(kind=VersionKind.DUPLICATED, actor=author_of(call).actor, source_id=workflow.id)
+    made = await actions.duplicate_workflow(call.db, workflow, fields, call.now, origin)
     await record_request(call, Action.WORKFLOW_DUPLICATE, after=made)
     return WorkflowOut.of(*made, call.services.names.origin)
 
@@ -258,12 +258,12 @@ def _saved_by(call: Call) -> VersionOrigin:
 async def _get_step(
     db: Connection, environment_id: EnvironmentId, workflow_key: WorkflowKey, step_id: str
 ) -> tuple[Workflow, WorkflowVersion, Step]:
-    found = await store.get_workflow(db, environment_id, workflow_key)
-    version = await store.get_version(db, found)
+    workflow = await store.get_workflow(db, environment_id, workflow_key)
+    version = await store.get_version(db, workflow)
     step = version.find_step(step_id)
     if step is None:
         raise NotFound("Step", step_id)
-    return found, version, step
+    return workflow, version, step
 
 
 @operation(
@@ -277,17 +277,19 @@ async def list_workflow_versions(
     call: Call, workflow_key: WorkflowKey, query: VersionsQuery
 ) -> CursorPage[PastVersionOut]:
     """List the versions of a workflow, newest first: who made them, when, and what they changed."""
-    found = await store.get_workflow(call.db, call.environment_id, workflow_key)
-    listing = list_past_versions(found)
-    return await list_cursor_page(call.db, listing, query, lambda row: PastVersionOut.of(found, past_version_of(row)))
+    workflow = await store.get_workflow(call.db, call.environment_id, workflow_key)
+    listing = list_past_versions(workflow)
+    return await list_cursor_page(
+        call.db, listing, query, lambda row: PastVersionOut.of(workflow, past_version_of(row))
+    )
 
 
 @operation("GET", "/v1/workflows/{workflowId}/versions/{versionId}", scope=Scope.WORKFLOWS_READ, refusals=(410,))
 async def get_workflow_version(call: Call, workflow_key: WorkflowKey, version_id: str) -> VersionOut:
     """Retrieve a version of a workflow by its `_id` or number, with its steps."""
-    found = await store.get_workflow(call.db, call.environment_id, workflow_key)
-    version = await get_past_version(call.db, found, version_id)
-    return VersionOut.whole(found, version, await find_note(call.db, version), call.services.names.origin)
+    workflow = await store.get_workflow(call.db, call.environment_id, workflow_key)
+    version = await get_past_version(call.db, workflow, version_id)
+    return VersionOut.whole(workflow, version, await find_note(call.db, version), call.services.names.origin)
 
 
 @operation(
@@ -302,12 +304,12 @@ async def diff_workflow_versions(
     call: Call, workflow_key: WorkflowKey, version_id: str, query: DiffQuery
 ) -> VersionDiffOut:
     """Compare a version of a workflow with the current one, or with the one that `to` names, field by field."""
-    found = await store.get_workflow(call.db, call.environment_id, workflow_key)
-    source = await get_past_version(call.db, found, version_id)
+    workflow = await store.get_workflow(call.db, call.environment_id, workflow_key)
+    source = await get_past_version(call.db, workflow, version_id)
     if query.to is None:
-        target = await store.get_version(call.db, found)
+        target = await store.get_version(call.db, workflow)
     else:
-        target = await get_past_version(call.db, found, query.to)
+        target = await get_past_version(call.db, workflow, query.to)
     return VersionDiffOut.of(source, target, diff_versions(source, target))
 
 

@@ -71,10 +71,10 @@ class SchemaCost:
 
     def weigh(self, schema: Schema) -> int:
         """Return the steps of applying a schema to a value, without its parts."""
-        found = self._own_weights.get(id(schema))
-        if found is None:
-            found = self._own_weights[id(schema)] = _own_weight(schema)
-        return found
+        weight = self._own_weights.get(id(schema))
+        if weight is None:
+            weight = self._own_weights[id(schema)] = _own_weight(schema)
+        return weight
 
     def find_target(self, schema: Schema) -> Any:
         """The target of a reference within the schema, or None if it has none."""
@@ -122,8 +122,8 @@ class SchemaCost:
         for name in ("properties", "patternProperties"):
             yield from ((part, False) for part in _values(schema.get(name)))
         for name in (*_OF_MEMBERS, *_OF_ITEMS, "prefixItems"):
-            found = schema.get(name)
-            yield from ((part, False) for part in (found if isinstance(found, list) else [found]) if part is not None)
+            parts = schema.get(name)
+            yield from ((part, False) for part in (parts if isinstance(parts, list) else [parts]) if part is not None)
 
 
 class _StepCounter:
@@ -167,29 +167,29 @@ class _StepCounter:
 
     def _count_items(self, schema: Schema, value: Any) -> None:
         for name in (*_OF_ITEMS, "prefixItems"):
-            found = schema.get(name)
-            if isinstance(found, list):
-                for part, item in zip(found, value, strict=False):
+            parts = schema.get(name)
+            if isinstance(parts, list):
+                for part, item in zip(parts, value, strict=False):
                     self.count(part, item)
-            elif isinstance(found, dict):
+            elif isinstance(parts, dict):
                 for item in value:
-                    self.count(found, item)
+                    self.count(parts, item)
 
 
 def find_pointer(root: Any, reference: str) -> Any:
     """Return what a JSON pointer such as `#/$defs/a` refers to, or None."""
     if not reference.startswith("#") or (len(reference) > 1 and reference[1] != "/"):
         return None
-    found = root
+    target = root
     for part in reference[2:].split("/") if len(reference) > 1 else ():
         name = unquote(part).replace("~1", "/").replace("~0", "~")
-        if isinstance(found, dict):
-            found = found.get(name)
-        elif isinstance(found, list) and name.isascii() and name.isdigit() and int(name[:9]) < len(found):
-            found = found[int(name[:9])]
+        if isinstance(target, dict):
+            target = target.get(name)
+        elif isinstance(target, list) and name.isascii() and name.isdigit() and int(name[:9]) < len(target):
+            target = target[int(name[:9])]
         else:
             return None
-    return found
+    return target
 
 
 def list_same_value(schema: Schema, target: Any) -> Iterator[Any]:
@@ -214,11 +214,11 @@ def _find_anchors(root: Schema) -> dict[str, Any]:
         if unsupported is not None:
             raise SchemaProblem(f"must not use {unsupported}; use $ref")
         for name, mark in _NAMES.items():
-            found = schema.get(name)
-            if isinstance(found, str) and (mark or schema is not root):
-                if not (mark + found).startswith("#"):
+            text = schema.get(name)
+            if isinstance(text, str) and (mark or schema is not root):
+                if not (mark + text).startswith("#"):
                     raise SchemaProblem(f"must not have {name} in its parts; use $anchor")
-                anchors[mark + found] = schema
+                anchors[mark + text] = schema
     return anchors
 
 

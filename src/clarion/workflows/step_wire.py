@@ -256,10 +256,10 @@ class PreviewOut(Wire):
 
 
 def _issues_out(issues: Sequence[Issue]) -> StepIssuesOut | UnsetType:
-    found: dict[str, list[IssueOut]] = {}
+    by_path: dict[str, list[IssueOut]] = {}
     for issue in issues:
-        found.setdefault(issue.path, []).append(IssueOut(issue_type=issue.type, message=issue.message))
-    return StepIssuesOut(controls=found) if found else UNSET
+        by_path.setdefault(issue.path, []).append(IssueOut(issue_type=issue.type, message=issue.message))
+    return StepIssuesOut(controls=by_path) if by_path else UNSET
 
 
 def _with_subject(step: Step) -> dict[str, Any]:

@@ -29,15 +29,15 @@ def build_steps(inputs: Sequence[StepIn], previous: Sequence[Step], now: Millis)
     """Build the steps of a new version; a step with a known `_id` or `stepId` keeps its id."""
     by_id = {step.id: step for step in previous}
     by_step_id = {step.step_id: step for step in previous}
-    named = [_find_given_step_id(one, by_id) for one in inputs]
+    named = [_find_given_step_id(step_in, by_id) for step_in in inputs]
     taken = {name for name in named if name is not None}
     built: list[Step] = []
-    for one, name in zip(inputs, named, strict=True):
-        step_id = name or _make_step_id(one, taken)
+    for step_in, name in zip(inputs, named, strict=True):
+        step_id = name or _make_step_id(step_in, taken)
         taken.add(step_id)
-        known = by_id.get(one.id or "") or by_step_id.get(step_id)
+        known = by_id.get(step_in.id or "") or by_step_id.get(step_id)
         is_used = known is not None and any(step.id == known.id for step in built)
-        built.append(_step(one, step_id, None if is_used else known, now))
+        built.append(_step(step_in, step_id, None if is_used else known, now))
     _refuse_duplicates(built)
     _refuse_unknown_previous_steps(built)
     return built
@@ -69,30 +69,30 @@ def _part_problems(step: StepIn, part: StepIn | VariantIn, path: str) -> Iterato
         yield ".".join(filter(None, (f"{path}.filters", where))), message, None
 
 
-def _find_given_step_id(one: StepIn, by_id: dict[str, Step]) -> str | None:
-    if one.step_id is not None:
-        return str(one.step_id)
-    known = by_id.get(one.id or "")
+def _find_given_step_id(step_in: StepIn, by_id: dict[str, Step]) -> str | None:
+    if step_in.step_id is not None:
+        return str(step_in.step_id)
+    known = by_id.get(step_in.id or "")
     return None if known is None else known.step_id
 
 
-def _make_step_id(one: StepIn, taken: set[str]) -> str:
-    base = kebab(one.name) or kebab(one.type)
+def _make_step_id(step_in: StepIn, taken: set[str]) -> str:
+    base = kebab(step_in.name) or kebab(step_in.type)
     candidates = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))
     return next(name for name in candidates if name not in taken)
 
 
-def _step(one: StepIn, step_id: str, known: Step | None, now: Millis) -> Step:
+def _step(step_in: StepIn, step_id: str, known: Step | None, now: Millis) -> Step:
     return Step(
         id=new_step_id(now) if known is None else known.id,
         step_id=step_id,
-        name=one.name,
-        type=one.step_type,
-        active=one.active,
-        controls=one.control_values or {},
-        filters=one.filters or [],
-        should_stop_on_fail=one.should_stop_on_fail,
-        variants=_variants(one.variants or [], known.variants if known else [], now),
+        name=step_in.name,
+        type=step_in.step_type,
+        active=step_in.active,
+        controls=step_in.control_values or {},
+        filters=step_in.filters or [],
+        should_stop_on_fail=step_in.should_stop_on_fail,
+        variants=_variants(step_in.variants or [], known.variants if known else [], now),
     )
 
 
@@ -100,16 +100,16 @@ def _variants(inputs: Sequence[VariantIn], previous: Sequence[Variant], now: Mil
     """Build the variants of a step; a variant with a known `_id`, or else a known name, keeps its id."""
     unmatched = list(previous)
     built: list[Variant] = []
-    for one in inputs:
-        known = next((old for old in unmatched if old.id == one.id), None)
-        known = known or next((old for old in unmatched if one.id is None and old.name == one.name), None)
+    for variant in inputs:
+        known = next((old for old in unmatched if old.id == variant.id), None)
+        known = known or next((old for old in unmatched if variant.id is None and old.name == variant.name), None)
         unmatched = [old for old in unmatched if old is not known]
         built.append(
             Variant(
                 id=new_step_id(now) if known is None else known.id,
-                name=one.name,
-                filters=one.filters or [],
-                controls=one.control_values or {},
+                name=variant.name,
+                filters=variant.filters or [],
+                controls=variant.control_values or {},
             )
         )
     return built

@@ -119,8 +119,8 @@ async def get_workflow(
 
 async def get_version(db: Connection, workflow: Workflow) -> WorkflowVersion:
     """Return the current version, which new runs take."""
-    found = await list_versions_by_id(db, workflow.environment_id, [workflow.version_id])
-    return found[workflow.version_id]
+    versions = await list_versions_by_id(db, workflow.environment_id, [workflow.version_id])
+    return versions[workflow.version_id]
 
 
 async def update_workflow(db: Connection, workflow: Workflow) -> None:
@@ -149,9 +149,9 @@ async def list_workflows_by_reference(
     """Return the workflows that exist, by the given reference: identifier, `_id` or slug."""
     wanted = list(dict.fromkeys(references))
     rows = await db.fetch(LIST_WORKFLOWS_BY_KEY, environment_id=environment_id, keys=wanted)
-    found: dict[str, Workflow] = {row["key"]: workflow_of(row) for row in rows}
-    missing = [one for one in wanted if one not in found]
-    return found | await _list_workflows_by_id_text(db, environment_id, missing) if missing else found
+    by_reference: dict[str, Workflow] = {row["key"]: workflow_of(row) for row in rows}
+    missing = [one for one in wanted if one not in by_reference]
+    return by_reference | await _list_workflows_by_id_text(db, environment_id, missing) if missing else by_reference
 
 
 async def _list_workflows_by_id_text(
@@ -177,14 +177,14 @@ async def list_versions_by_id(
     """The given versions; they never change, so they are cached."""
     cache = db.caches.of(_VERSIONS)
     wanted = dict.fromkeys(ids)
-    found = {one: version for one in wanted if (version := cache.get((environment_id, one))) is not None}
-    missing = [one for one in wanted if one not in found]
+    versions = {one: version for one in wanted if (version := cache.get((environment_id, one))) is not None}
+    missing = [one for one in wanted if one not in versions]
     if missing:
         for row in await db.fetch(LIST_VERSIONS_BY_ID, environment_id=environment_id, ids=missing):
             version = version_of(row)
-            found[version.id] = version
+            versions[version.id] = version
             cache.put((environment_id, version.id), version)
-    return found
+    return versions
 
 
 def workflow_of(row: Row) -> Workflow:

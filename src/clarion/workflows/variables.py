@@ -183,7 +183,7 @@ def _closed(properties: Schema, description: str | None) -> Schema:
 
 def find_unknown_variables(version: WorkflowVersion) -> dict[str, list[Issue]]:
     """List the variables of each step that can never have a value, by the id of the step."""
-    found: dict[str, list[Issue]] = {}
+    by_step: dict[str, list[Issue]] = {}
     left = MAX_CHECKED_MARKUP
     for step in version.steps:
         parts = [(prefix, part, _list_texts(part)) for prefix, part in list_parts(step)]
@@ -193,8 +193,8 @@ def find_unknown_variables(version: WorkflowVersion) -> dict[str, list[Issue]]:
         scope = _scope_of(version, step)
         uses = (use for prefix, part, texts in parts for use in _list_uses(prefix, part, texts))
         issues = [_find_issue(use, scope) for use in uses]
-        found[step.id] = list(dict.fromkeys(one for one in issues if one is not None))
-    return found
+        by_step[step.id] = list(dict.fromkeys(one for one in issues if one is not None))
+    return by_step
 
 
 def _scope_of(version: WorkflowVersion, step: Step) -> dict[str, Any]:
