@@ -7,9 +7,9 @@ import pytest
 from clarion.clock import DAY
 from clarion.db.port import Connection
 from clarion.db.query import sql
+from clarion.demo.events import WEEK
 from clarion.demo.filling import Contents, NotEmpty, count_contents, fill_environment
 from clarion.demo.people import PEOPLE
-from clarion.demo.story import WEEK
 from clarion.demo.workflows import WORKFLOWS
 from clarion.explain.model import Explanation, Outcome, Verdict
 from clarion.explain.run import explain_run

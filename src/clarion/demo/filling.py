@@ -23,7 +23,7 @@ from clarion.db.query import sql
 from clarion.db.sqlite.database import SqliteDatabase
 from clarion.db.transfer import Rows, insert_rows, read_rows
 from clarion.demo.api import DemoApi
-from clarion.demo.story import SEED, WEEK, list_outages
+from clarion.demo.events import SEED, WEEK, list_outages
 from clarion.demo.vendors import DemoGateway, Vendors
 from clarion.demo.week import Week
 from clarion.engine.worker import Engine

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from clarion.clock import MINUTE, ManualClock, Millis
-from clarion.demo import accounts, people
+from clarion.demo import company, people
 from clarion.jsontext import json_text
 from clarion.providers.definition.request import ProviderCall
 from clarion.providers.definition.result import ProviderAnswer
@@ -66,7 +66,7 @@ class Vendors:
             TWILIO_HOST: self._twilio,
             "api.onesignal.com": self._one_signal,
             "hooks.slack.com": _slack,
-            accounts.WEBHOOK_HOST: self._webhook,
+            company.WEBHOOK_HOST: self._webhook,
         }
 
     @property
@@ -104,7 +104,7 @@ class Vendors:
 
     def _postmark(self, call: ProviderCall) -> _Answer:
         to = str(msgspec.json.decode(call.content)["To"])
-        if to == accounts.INACTIVE:
+        if to == company.INACTIVE:
             text = "You tried to send to a recipient that has been marked as inactive. Found inactive addresses: " + to
             return _Answer(422, {"ErrorCode": 406, "Message": text})
         message_id = self._new_id()
@@ -113,7 +113,7 @@ class Vendors:
 
     def _twilio(self, call: ProviderCall) -> _Answer:
         to = parse_qs(call.content.decode())["To"][0]
-        if to in accounts.UNREACHABLE_NUMBERS:
+        if to in company.UNREACHABLE_NUMBERS:
             return _Answer(400, {"code": 21211, "message": f"Invalid 'To' Phone Number: {to}", "status": 400})
         sid = f"SM{self._new_id().replace('-', '')}"
         self.sent.append(SentThrough("twilio", sid, to))

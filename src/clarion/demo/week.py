@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 from clarion.clock import DAY, HOUR, MINUTE, SECOND, Millis, iso_text
 from clarion.db.port import Database
 from clarion.db.query import sql
-from clarion.demo import accounts, people
+from clarion.demo import company, people
 from clarion.demo.api import DemoApi
-from clarion.demo.story import SEED, Cancel, DemoTrigger, Event, Visit, tell
+from clarion.demo.events import SEED, Cancel, DemoTrigger, Event, Visit, list_events
 from clarion.demo.vendors import SentThrough, Vendors
 from clarion.demo.workflows import ORDER_SHIPPED, WORKFLOWS, first_version_of_shipped
 from clarion.ids import EnvironmentId
@@ -56,7 +56,7 @@ class Week:
     async def live_through(self, until: Millis) -> None:
         """Everything from the first day to this moment."""
         await self._set_up()
-        for event in tell(until):
+        for event in list_events(until):
             self._plan(event.at, self._make_action(event))
         self._plan(Millis(until - 2 * DAY - 12 * HOUR), self._change_shipping)
         while self._coming and self._coming[0][0] < until:
@@ -98,7 +98,7 @@ class Week:
         for key, (name, members) in people.TOPICS.items():
             await self._api.post("/v2/topics", {"key": key, "name": name})
             await self._api.post(f"/v2/topics/{key}/subscriptions", {"subscriberIds": members})
-        for account in accounts.VENDORS:
+        for account in company.VENDORS:
             made = await self._api.post("/v1/integrations", account)
             self._integration_ids[account["providerId"]] = made["_id"]
         for provider in ("postmark", "twilio"):
@@ -107,7 +107,7 @@ class Week:
         for workflow in WORKFLOWS:
             first = first_version_of_shipped() if workflow is ORDER_SHIPPED else workflow
             await self._api.post("/v2/workflows", {"active": True, **first})
-        self._webhook_id = (await self._api.post("/v1/webhooks/endpoints", accounts.WEBHOOK))["_id"]
+        self._webhook_id = (await self._api.post("/v1/webhooks/endpoints", company.WEBHOOK))["_id"]
         await self._set_up_people()
 
     async def _set_up_people(self) -> None:
@@ -120,7 +120,7 @@ class Week:
                 await self._api.patch(f"/v2/subscribers/{key}/preferences", change)
         for key, schedule in people.SCHEDULES.items():
             await self._api.patch(f"/v2/subscribers/{key}/preferences", {"schedule": schedule})
-        for address in accounts.SUPPRESSED:
+        for address in company.SUPPRESSED:
             await self._api.post("/v1/suppressions", address)
 
     async def _give_credentials(self, key: str, provider: str, credentials: dict[str, Any]) -> None:
@@ -171,12 +171,12 @@ class Week:
         soon = Millis(now + self._random.randint(4 * SECOND, 80 * SECOND))
         if sent.provider_id == "twilio":
             fate = {"MessageStatus": "delivered"}
-            if sent.to == accounts.LANDLINE:
+            if sent.to == company.LANDLINE:
                 fate = {"MessageStatus": "undelivered", "ErrorCode": "30006"}
             self._plan(soon, lambda: self._report_twilio({"MessageSid": sent.id, "To": sent.to, **fate}))
             return
         report = {"MessageID": sent.id, "Recipient": sent.to}
-        if sent.to in accounts.BOUNCING:
+        if sent.to in company.BOUNCING:
             text = "The server was unable to deliver your message (ex: unknown user, mailbox not found)."
             bounce = {"RecordType": "Bounce", "Type": "HardBounce", "Email": sent.to, "Description": text}
             self._plan(soon, lambda: self._report_postmark(report | bounce, "BouncedAt"))
@@ -195,17 +195,17 @@ class Week:
     async def _report_twilio(self, report: dict[str, str]) -> None:
         url = self._receipt_urls["twilio"]
         signed = url + "".join(f"{name}{value}" for name, value in sorted(report.items()))
-        signature = hmac_base64(Secret(accounts.TWILIO_TOKEN), signed.encode(), "sha1")
+        signature = hmac_base64(Secret(company.TWILIO_TOKEN), signed.encode(), "sha1")
         headers = {"content-type": "application/x-www-form-urlencoded", "x-twilio-signature": signature}
         await self._api.call("POST", url, urlencode(report).encode(), headers=headers)
 
     async def _switch_to_outboxes(self) -> None:
         """From now on nothing leaves the machine: made-up accounts are switched off, outboxes take over."""
-        for account in accounts.OUTBOXES:
+        for account in company.OUTBOXES:
             made = await self._api.post("/v1/integrations", account)
             await self._api.post(f"/v1/integrations/{made['_id']}/set-primary", {})
-        for account in accounts.VENDORS:
-            name = accounts.SWITCHED_OFF.format(name=account["name"])
+        for account in company.VENDORS:
+            name = company.SWITCHED_OFF.format(name=account["name"])
             path = f"/v1/integrations/{self._integration_ids[account['providerId']]}"
             await self._api.put(path, {"active": False, "name": name})
         await self._api.patch(f"/v1/webhooks/endpoints/{self._webhook_id}", {"active": False})

@@ -1,6 +1,6 @@
 """What happens at Larkspur Cycles in a week: triggers, canceled bookings, and visits of people to their inbox.
 
-The same moment always has the same story.
+The same moment always has the same events.
 """
 
 import random
@@ -10,8 +10,8 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.clock import DAY, HOUR, MINUTE, SECOND, Millis, iso_text
-from clarion.demo import catalog, people
-from clarion.demo.accounts import WEBHOOK_HOST
+from clarion.demo import company, people
+from clarion.demo.company import WEBHOOK_HOST
 from clarion.demo.vendors import POSTMARK_HOST, TWILIO_HOST, Outage
 
 WEEK = Millis(7 * DAY)
@@ -62,25 +62,25 @@ def list_outages(until: Millis) -> list[Outage]:
     ]
 
 
-def tell(until: Millis) -> list[Event]:
+def list_events(until: Millis) -> list[Event]:
     """Everything that happens in the week that ends at this moment, in order."""
-    story = _Story(until)
-    chapters = (
-        story.newcomers(),
-        story.orders(),
-        story.payments(),
-        story.codes(),
-        story.comments(),
-        story.stock(),
-        story.bookings(),
-        story.newsletter(),
-        story.visits(),
-    )
-    events = [one for chapter in chapters for one in chapter]
-    return sorted((one for one in events if until - WEEK <= one.at < until), key=lambda one: one.at)
+    week = _Events(until)
+    # In this order: they draw from one generator.
+    events = [
+        *week.newcomers(),
+        *week.orders(),
+        *week.payments(),
+        *week.codes(),
+        *week.comments(),
+        *week.stock(),
+        *week.bookings(),
+        *week.newsletter(),
+        *week.visits(),
+    ]
+    return sorted((event for event in events if until - WEEK <= event.at < until), key=lambda event: event.at)
 
 
-class _Story:
+class _Events:
     def __init__(self, until: Millis) -> None:
         self._until = until
         self._random = random.Random(SEED)  # noqa: S311 - not a secret
@@ -151,9 +151,9 @@ class _Story:
     def comments(self) -> Iterator[Event]:
         """Threads of the community, with several comments within an hour; one of them goes on right now."""
         number = 0
-        for thread, title, followers, begins in catalog.THREADS:
+        for thread, title, followers, begins in company.THREADS:
             at = self._ago(begins)
-            for author, text in catalog.COMMENTS[thread]:
+            for author, text in company.COMMENTS[thread]:
                 number += 1
                 others = [one for one in followers if one != author]
                 payload = {"thread": thread, "threadTitle": title, "author": _first_name(author), "text": text}
@@ -166,7 +166,7 @@ class _Story:
     def stock(self) -> Iterator[Event]:
         """The same part is often low several times in four hours."""
         for number, at in enumerate(self._moments(5)):
-            part = catalog.PARTS[number % len(catalog.PARTS)]
+            part = company.PARTS[number % len(company.PARTS)]
             for times in range(3):
                 again = Millis(at + times * 55 * MINUTE)
                 payload = {"part": part, "left": 6 - 2 * times}
@@ -182,7 +182,7 @@ class _Story:
             transaction = f"booking-{number}"
             payload = {
                 "booking": f"B-{number}",
-                "bike": self._random.choice(catalog.BIKES),
+                "bike": self._random.choice(company.BIKES),
                 "shop": self._random.choice(("Berlin", "Leeds", "Lyon", "Seoul")),
                 "appointment": iso_text(appointment),
                 "remindAt": iso_text(Millis(appointment - DAY)),
@@ -198,7 +198,7 @@ class _Story:
             workflow="newsletter",
             to=to,
             transaction="newsletter-15",
-            payload=catalog.NEWSLETTER,
+            payload=company.NEWSLETTER,
         )
 
     def visits(self) -> Iterator[Event]:
@@ -208,7 +208,7 @@ class _Story:
         yield Visit(at=self._ago(12 * MINUTE), person="ada")
 
     def _basket(self) -> dict[str, Any]:
-        items = self._random.sample(catalog.ITEMS, self._random.randint(1, 3))
+        items = self._random.sample(company.ITEMS, self._random.randint(1, 3))
         lines = [(name, 1 if price > 100 else self._random.randint(1, 3), price) for name, price in items]
         return {
             "items": [{"name": name, "quantity": quantity, "price": price} for name, quantity, price in lines],
