@@ -37,7 +37,7 @@ from clarion.ids import id_text
 from clarion.jsontext import encode_json
 from clarion.settings.rate_limits import LimitCategory
 from clarion.vault import open_configured_vault
-from clarion.wording import count_text
+from clarion.vocabulary import count_text
 
 commands = typer.Typer(help="Create, rename, set and delete environments.", no_args_is_help=True)
 session_commands = typer.Typer(help="Look after the sessions of subscribers' inboxes.", no_args_is_help=True)

@@ -32,10 +32,9 @@ from clarion.integrations.actions import reencrypt_credentials
 from clarion.integrations.store import list_samples as list_credential_samples
 from clarion.monitoring.heartbeat import ProcessRow, list_processes
 from clarion.vault import Vault, open_configured_vault, sealing_key_id
-from clarion.vocabulary import SCOPE_DESCRIPTIONS, Scope
+from clarion.vocabulary import SCOPE_DESCRIPTIONS, Scope, count_text
 from clarion.webhooks.actions import reencrypt_secrets
 from clarion.webhooks.store import list_samples as list_secret_samples
-from clarion.wording import count_text
 
 commands = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
 

@@ -32,8 +32,7 @@ from clarion.members.sessions.passwords import Passwords, find_password_problem
 from clarion.members.team import managing
 from clarion.members.team.managing import Manager
 from clarion.settings.model import Settings
-from clarion.vocabulary import Role
-from clarion.wording import count_text
+from clarion.vocabulary import Role, count_text
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from clarion.errors import SettingsError
 from clarion.jsontext import json_text
 from clarion.providers.builtin import BuiltinNames
 from clarion.vault import open_configured_vault
-from clarion.wording import count_text
+from clarion.vocabulary import count_text
 from clarion.workflows.differences import ComparedPart, DiffAction, Difference
 
 _SIGNS = {

@@ -23,7 +23,7 @@ from clarion.errors import SettingsError, StoreError
 from clarion.private_files import replace_private_file
 from clarion.settings.model import Settings
 from clarion.vault import KEY_FILE, Vault, describe_keys, read_keys
-from clarion.wording import count_text
+from clarion.vocabulary import count_text
 
 _KEYS_SUFFIX = ".keys"
 

@@ -35,7 +35,7 @@ from clarion.errors import ClarionError
 from clarion.inbox.snoozes import Waker
 from clarion.settings.model import Settings
 from clarion.vault import Vault
-from clarion.wording import count_text
+from clarion.vocabulary import count_text
 
 _TEMPORARY = frozenset({"api_keys", "idempotency_keys", "rate_limit_buckets", "retention_progress", "online_people"})
 _COPIED = tuple(one.name for one in TABLES if one.name not in _TEMPORARY)

@@ -31,8 +31,7 @@ from clarion.explain.trigger_store import (
 from clarion.ids import EnvironmentId, SubscriberKey, TopicId
 from clarion.subscribers.model import Subscriber
 from clarion.triggers.model import TopicTarget, Trigger, TriggerState
-from clarion.vocabulary import Channel
-from clarion.wording import count_text
+from clarion.vocabulary import Channel, count_text
 from clarion.workflows.model import Workflow, WorkflowVersion
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_id
 

@@ -7,8 +7,7 @@ from clarion.explain.model import CHANNEL_WORDS, Decision, DecisionKind, Verdict
 from clarion.explain.observed import Observed
 from clarion.sending.model import PassedOver
 from clarion.sending.suppressions.model import Suppression, fold_address
-from clarion.vocabulary import Channel, StepType
-from clarion.wording import count_text
+from clarion.vocabulary import Channel, StepType, count_text
 
 _ADDRESSES = {Channel.EMAIL: "email address", Channel.SMS: "phone number"}
 _REASONS = {

@@ -24,7 +24,7 @@ from clarion.jsontext import json_value
 from clarion.subscribers.model import Subscriber
 from clarion.triggers.model import TopicTarget, Trigger
 from clarion.triggers.store import list_triggers_by_id
-from clarion.wording import find_nearest
+from clarion.vocabulary import find_nearest
 from clarion.workflows.model import Workflow
 from clarion.workflows.store import workflow_of
 

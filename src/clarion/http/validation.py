@@ -17,7 +17,7 @@ from clarion.http.contract import Contract
 from clarion.http.input_warnings import MAX_WARNINGS, InputWarning
 from clarion.http.strict import strict
 from clarion.http.wire import CheckedText, Wire, parse_checked
-from clarion.wording import suggestion
+from clarion.vocabulary import suggestion
 
 T = TypeVar("T", bound=Wire)
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from clarion.errors import SettingsError
 from clarion.secret import Secret
-from clarion.wording import find_nearest, suggestion
+from clarion.vocabulary import find_nearest, suggestion
 
 PREFIX = "CLARION_"
 CONFIG_VARIABLE = "CLARION_CONFIG"

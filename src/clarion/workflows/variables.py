@@ -12,8 +12,7 @@ from clarion.conditions.values import split_path
 from clarion.jsontext import json_text
 from clarion.subscribers.model import Subscriber
 from clarion.templates import Reference, has_markup, list_references, weigh_markup
-from clarion.vocabulary import Severity, StepType
-from clarion.wording import suggestion
+from clarion.vocabulary import Severity, StepType, suggestion
 from clarion.workflows.issues import Issue, IssueType, list_parts
 from clarion.workflows.model import Step, Variant, Workflow, WorkflowVersion
 

@@ -7,7 +7,7 @@ from clarion.db.clock import READ_CLOCK
 from clarion.db.port import Connection, Database, Dialect, Row
 from clarion.db.query import sql
 from clarion.monitoring.doctor.model import Finding, fine, problem, warning
-from clarion.wording import count_text
+from clarion.vocabulary import count_text
 
 ALIVE = Millis(MINUTE)
 _SMALL_DIFFERENCE = Millis(2 * SECOND)

@@ -9,7 +9,7 @@ from clarion.db.open import store_path
 from clarion.monitoring.doctor.model import Finding, fine, problem, warning
 from clarion.settings.model import Settings, variable
 from clarion.vault import KEY_FILE
-from clarion.wording import count_text
+from clarion.vocabulary import count_text
 
 _MEGABYTE = 1_000_000
 _LITTLE_SPACE = 1_000 * _MEGABYTE

@@ -7,7 +7,7 @@ from clarion.db.query import Query, sql
 from clarion.environments.model import Environment
 from clarion.ids import EnvironmentId
 from clarion.monitoring.doctor.model import Finding, fine, warning
-from clarion.wording import count_text
+from clarion.vocabulary import count_text
 
 SAMPLE = 2_000
 _ALL = 2**62

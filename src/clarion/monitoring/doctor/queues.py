@@ -11,8 +11,7 @@ from clarion.environments.model import Environment
 from clarion.ids import EnvironmentId
 from clarion.jobs.model import Priority
 from clarion.monitoring.doctor.model import Finding, fine, problem
-from clarion.vocabulary import Channel
-from clarion.wording import count_text
+from clarion.vocabulary import Channel, count_text
 
 LATE = Millis(5 * MINUTE)
 """Longer than retries of claims, leases of sends and restarts take."""
