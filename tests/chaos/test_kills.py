@@ -227,7 +227,7 @@ async def test_several_processes_survive_each_others_deaths_and_pauses(
 
 
 async def test_crashes_of_postgresql_lose_nothing(start: Start, tmp_path_factory: pytest.TempPathFactory) -> None:
-    with postgres_server(tmp_path_factory.mktemp("crashing")) as server:
+    with postgres_server() as server:
         store = ["--data-dir", str(tmp_path_factory.mktemp("data")), "--database-url", server.url]
         accepted: set[str] = set()
         process = start("serve", *store, **SETTINGS)

@@ -90,11 +90,9 @@ async def test_listening_begins_when_postgresql_can_be_reached_again(fresh_postg
     await proxy.close()
 
 
-async def test_a_listening_connection_outlives_restarts_of_postgresql(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
+async def test_a_listening_connection_outlives_restarts_of_postgresql() -> None:
     woken = asyncio.Event()
-    with postgres_server(tmp_path_factory.mktemp("restarting")) as server:
+    with postgres_server() as server:
         async with connect(server.url) as database, connect(server.url) as other:
             await database.listen_for_work(woken.set)
             for _ in range(2):
