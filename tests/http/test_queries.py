@@ -72,6 +72,30 @@ def test_all_problems_are_reported_together() -> None:
     assert set(refusal.value.problems) == {"limit", "read", "channel"}
 
 
+@pytest.mark.parametrize(
+    ("raw", "name"),
+    [
+        (b"read=maybe&read=false", "read"),
+        (b"read=true&read[]=false", "read"),
+        (b"limit=1000&limit=10", "limit"),
+        (b"name=Ada&name=Bob", "name"),
+        (b"channel=email&channel=sms", "channel"),
+    ],
+)
+def test_a_parameter_with_one_value_is_given_once(raw: bytes, name: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        read(raw)
+
+    (problem,) = refusal.value.problems[name]
+    assert problem.message == "must be given once, not 2 times"
+
+
+def test_of_a_provider_that_repeats_a_parameter_the_last_value_counts() -> None:
+    assert make_query_reader(Filter, Contract.FOREIGN)(b"name=Ada&name=Bob&limit=1&limit=2", []) == Filter(
+        name="Bob", limit=2
+    )
+
+
 @pytest.mark.parametrize("raw", [b"name=%ff", b"name=%00", b"%c3=1"])
 def test_a_query_that_is_not_utf8_is_malformed(raw: bytes) -> None:
     with pytest.raises(Malformed):

@@ -37,6 +37,7 @@ def make_query_reader(shape: type[T], contract: Contract = Contract.OWN) -> Call
     """
     kinds = {field.encode_name: _kind(field.type) for field in _fields(shape)}
     groups = {name for name, kind in kinds.items() if kind is _Groups}
+    singles = _list_singles(kinds, contract)
     defaults = msgspec.convert({}, shape, dec_hook=parse_checked) if not _required(shape) else None
 
     def read(raw: bytes) -> tuple[T, dict[str, list[Problem]]]:
@@ -53,6 +54,7 @@ def make_query_reader(shape: type[T], contract: Contract = Contract.OWN) -> Call
         if groups:
             _add_groups(values, found, groups)
         problems: dict[str, list[Problem]] = {} if contract is Contract.PUBLISHED else dict(unknown)
+        problems |= _find_repeated(found, singles)
         try:
             query = msgspec.convert(values, shape, dec_hook=parse_checked)
         except msgspec.ValidationError:
@@ -79,6 +81,24 @@ def find_unknown(
     """The parameters that are not known, each with what is said of it."""
     names = [name for name in found if name not in known and _group_of(name) not in groups]
     return {name: [unknown_member(name, known)] for name in names[:MAX_PROBLEMS]}
+
+
+def _list_singles(kinds: dict[str, type], contract: Contract) -> frozenset[str]:
+    """The parameters that must not be repeated: of two values, chance would say which counts.
+
+    Of what providers send, the last value counts.
+    """
+    if contract is Contract.FOREIGN:
+        return frozenset()
+    return frozenset(name for name, kind in kinds.items() if kind not in (list, _Groups))
+
+
+def _find_repeated(found: dict[str, list[str]], singles: Collection[str]) -> dict[str, list[Problem]]:
+    return {
+        name: [Problem(f"must be given once, not {len(texts)} times")]
+        for name, texts in found.items()
+        if len(texts) > 1 and name in singles
+    }
 
 
 def _group_of(name: str) -> str | None:
