@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { currentEntry, findKept, keep } from "./entries.ts";
 
 export type Loaded<Data> = {
@@ -6,7 +6,8 @@ export type Loaded<Data> = {
   data: Data | undefined;
   error: unknown;
   isLoading: boolean;
-  reload: () => void;
+  /** Load it again; what is awaited ends when that is over, so that a form that closes then is opened on what it stored. */
+  reload: () => Promise<void>;
 };
 
 type State<Data> = { key: string; data?: Data | undefined; error?: unknown; isLoading: boolean };
@@ -29,8 +30,11 @@ export function useLoaded<Data>(
     isLoading: true,
   }));
   const [round, setRound] = useState(0);
+  const running = useRef<AbortController>(null);
+  const waiting = useRef<(() => void)[]>([]);
   useEffect(() => {
     const controller = new AbortController();
+    running.current = controller;
     const entryId = currentEntry().id;
     const before = isKept ? findKept<Data>(entryId, name) : undefined;
     setState((now) => ({ key, data: before ?? now.data, isLoading: true }));
@@ -42,6 +46,9 @@ export function useLoaded<Data>(
         keep(entryId, name, loaded.data);
       }
       setState({ key, ...loaded, isLoading: false });
+      for (const resolve of waiting.current.splice(0)) {
+        resolve();
+      }
     }
     load(controller.signal).then(
       (data) => end({ data }),
@@ -49,6 +56,10 @@ export function useLoaded<Data>(
     );
     return () => controller.abort();
   }, [key, round]);
-  const reload = useCallback(() => setRound((number) => number + 1), []);
+  const reload = useCallback(() => {
+    running.current?.abort();
+    setRound((number) => number + 1);
+    return new Promise<void>((resolve) => waiting.current.push(resolve));
+  }, []);
   return { data: state.data, error: state.error, isLoading: state.isLoading, reload };
 }

@@ -1,8 +1,9 @@
 """Environments and what is taken from one to another."""
 
+import asyncio
 from typing import Any
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from tests.browser.conftest import on_both_databases
 from tests.browser.dashboard.desk import Desk, make_desk
@@ -43,6 +44,30 @@ async def test_an_environment_is_made_changed_and_deleted(desk: Desk, page: Page
     await dialog.get_by_label(f"Type {name} to confirm").fill(name)
     await dialog.get_by_role("button", name="Delete").click()
     await expect(page.get_by_role("row", name=name)).to_have_count(0)
+
+
+async def test_settings_that_were_saved_close_when_the_list_has_them(desk: Desk, page: Page) -> None:
+    """Whoever opens them at once would otherwise see what was stored before, and store that again."""
+    await desk.open(page, "/environments")
+    settings = page.get_by_role("row", name=desk.identifier).get_by_role("button", name="Settings of")
+    await settings.click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Triggers: a second").fill("50")
+    released = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await released.wait()
+        await route.continue_()
+
+    await page.route("**/v1/environments", hold)
+    async with page.expect_request("**/v1/environments"):
+        await dialog.get_by_role("button", name="Save").click()
+    await expect(dialog).to_be_visible()
+    released.set()
+
+    await expect(dialog).to_have_count(0)
+    await settings.click()
+    await expect(dialog.get_by_label("Triggers: a second")).to_have_value("50")
 
 
 @on_both_databases

@@ -9,7 +9,7 @@ import { fromLocalText, toLocalText } from "../../../ui/formats.ts";
 import { notify } from "../../../ui/notices.tsx";
 import { texts } from "../../texts/api-keys.ts";
 
-type EditKeyProps = { apiKey: components["schemas"]["ApiKey"]; onClose: () => void; onSaved: () => void };
+type EditKeyProps = { apiKey: components["schemas"]["ApiKey"]; onClose: () => void; onSaved: () => Promise<void> };
 
 /** Changes the name of a key, and when it expires. */
 export function EditKey({ apiKey, onClose, onSaved }: EditKeyProps) {
@@ -20,7 +20,7 @@ export function EditKey({ apiKey, onClose, onSaved }: EditKeyProps) {
     const body = { name, expiresAt: fromLocalText(expires) || null };
     await api.PATCH("/v1/environments/api-keys/{apiKeyId}", { params, body });
     notify(texts.saved);
-    onSaved();
+    await onSaved();
     onClose();
   });
   return (

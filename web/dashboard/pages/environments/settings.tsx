@@ -13,7 +13,7 @@ import { formOf, LIMITS, patchOf, RETENTIONS } from "./model.ts";
 type SettingsProps = {
   environment: components["schemas"]["Environment"];
   onClose: () => void;
-  onSaved: () => void;
+  onSaved: () => Promise<void>;
 };
 
 /** Name, time zone, limits and retention of an environment. */
@@ -23,7 +23,7 @@ export function EnvironmentSettings({ environment, onClose, onSaved }: SettingsP
     const params = { path: { environmentId: environment._id } };
     await api.PATCH("/v1/environments/{environmentId}", { params, body: patchOf(form) });
     notify(texts.saved);
-    onSaved();
+    await onSaved();
     onClose();
   });
   return (

@@ -9,7 +9,7 @@ import { texts as people } from "../../texts/people.ts";
 import { texts as list, topicTexts as texts } from "../../texts/topics.ts";
 import type { Topic } from "./model.ts";
 
-type RenameTopicProps = { topic: Topic; reload: () => void; onClose: () => void };
+type RenameTopicProps = { topic: Topic; reload: () => Promise<void>; onClose: () => void };
 
 /** Change the name, and whether people may join; the key stays. */
 export function RenameTopic({ topic, reload, onClose }: RenameTopicProps) {
@@ -21,7 +21,7 @@ export function RenameTopic({ topic, reload, onClose }: RenameTopicProps) {
       body: { name: name.trim() || null, isOpen },
     });
     notify(texts.renamed);
-    reload();
+    await reload();
     onClose();
   });
   return (

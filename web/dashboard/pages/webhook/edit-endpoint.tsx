@@ -9,7 +9,11 @@ import { notify } from "../../../ui/notices.tsx";
 import { texts } from "../../texts/webhooks.ts";
 import { EndpointFields, type EndpointForm } from "../webhooks/endpoint-fields.tsx";
 
-type EditEndpointProps = { endpoint: components["schemas"]["Endpoint"]; onClose: () => void; onSaved: () => void };
+type EditEndpointProps = {
+  endpoint: components["schemas"]["Endpoint"];
+  onClose: () => void;
+  onSaved: () => Promise<void>;
+};
 
 export function EditEndpoint({ endpoint, onClose, onSaved }: EditEndpointProps) {
   const [form, setForm] = useState<EndpointForm>({
@@ -23,7 +27,7 @@ export function EditEndpoint({ endpoint, onClose, onSaved }: EditEndpointProps) 
     const body = { ...form, description: form.description || null, active };
     await api.PATCH("/v1/webhooks/endpoints/{endpointId}", { params, body });
     notify(texts.saved);
-    onSaved();
+    await onSaved();
     onClose();
   });
   return (
