@@ -5,15 +5,6 @@ from functools import partial
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.ids import MessageId, SubscriberId
 from clarion.inbox import actions, state
-from clarion.inbox.actions import (
-    change_notification,
-    count_notifications,
-    limit_to_session,
-    list_notifications,
-    show_counts,
-    show_page,
-    snooze_notification,
-)
 from clarion.inbox.filters import CountQuery, InboxFilter, InboxQuery, ManyIn, SeenIn
 from clarion.inbox.gathered import GatheredReads
 from clarion.inbox.sessions.tokens import get_session_subscriber, require_session
@@ -27,26 +18,26 @@ _ONE = "/v1/inbox/notifications/{notificationId}"
 @operation("GET", "/v1/inbox/notifications", session=True, query=InboxQuery, transaction=Transaction.NONE)
 async def list_inbox_notifications(call: DetachedCall, query: InboxQuery) -> InboxPageOut:
     """List the notifications of the inbox, newest first."""
-    wanted = limit_to_session(call.caller, query.read_filter())
+    wanted = actions.limit_to_session(call.caller, query.read_filter())
     reads = call.services.shared.get(GatheredReads)
     if not (query.is_first_page and reads.can_gather(wanted)):
-        return await list_notifications(call, get_session_subscriber, wanted, query)
+        return await actions.list_notifications(call, get_session_subscriber, wanted, query)
     opened = await reads.open(_owner(call), wanted, query.limit)
     found = require_session(call.caller.get_session(), opened)
-    return show_page(found.page, found.workflows, found.to, query)
+    return actions.show_page(found.page, found.workflows, found.to, query)
 
 
 @operation("GET", "/v1/inbox/notifications/count", session=True, query=CountQuery, transaction=Transaction.NONE)
 async def count_inbox_notifications(call: DetachedCall, query: CountQuery) -> Reply[list[FilterCountOut]]:
     """Count the notifications that fit each of several filters, up to 100 each."""
     sent = query.read_filters()
-    filters = tuple(limit_to_session(call.caller, wanted) for wanted, _ in sent)
+    filters = tuple(actions.limit_to_session(call.caller, wanted) for wanted, _ in sent)
     reads = call.services.shared.get(GatheredReads)
     if reads.can_gather(*filters):
         counted = await reads.count(_owner(call), filters)
     else:
-        counted = await count_notifications(call, _find_id, filters)
-    return Reply(data=show_counts(require_session(call.caller.get_session(), counted), sent))
+        counted = await actions.count_notifications(call, _find_id, filters)
+    return Reply(data=actions.show_counts(require_session(call.caller.get_session(), counted), sent))
 
 
 @operation("PATCH", f"{_ONE}/read", session=True)
@@ -76,7 +67,7 @@ async def unarchive_inbox_notification(call: Call, message_id: MessageId) -> Rep
 @operation("PATCH", f"{_ONE}/snooze", session=True, body=SnoozeIn)
 async def snooze_inbox_notification(call: Call, message_id: MessageId, body: SnoozeIn) -> Reply[InboxNotificationOut]:
     """Hide a notification until a moment, at which it comes back as new and unread."""
-    return Reply(data=await snooze_notification(call, await get_session_subscriber(call), message_id, body))
+    return Reply(data=await actions.snooze_notification(call, await get_session_subscriber(call), message_id, body))
 
 
 @operation("PATCH", f"{_ONE}/unsnooze", session=True)
@@ -145,11 +136,11 @@ async def _find_id(call: Call) -> SubscriberId:
 
 
 def _wanted(call: Call, body: ManyIn) -> InboxFilter:
-    return limit_to_session(call.caller, body.read_filter())
+    return actions.limit_to_session(call.caller, body.read_filter())
 
 
 async def _change(
     call: Call, message_id: MessageId, change: actions.Change, event: EventType | None
 ) -> Reply[InboxNotificationOut]:
     subscriber = await get_session_subscriber(call)
-    return Reply(data=await change_notification(call, subscriber, message_id, change, event))
+    return Reply(data=await actions.change_notification(call, subscriber, message_id, change, event))

@@ -7,13 +7,6 @@ from clarion.errors import Invalid, NotFound
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.ids import MessageId, SubscriberId, SubscriberKey
 from clarion.inbox import actions, state
-from clarion.inbox.actions import (
-    change_notification,
-    count_notifications,
-    list_notifications,
-    show_counts,
-    snooze_notification,
-)
 from clarion.inbox.filters import CountQuery, InboxQuery, ManyIn, SeenIn
 from clarion.inbox.wire import FilterCountOut, InboxNotificationOut, InboxPageOut, SnoozeIn
 from clarion.subscribers.model import Subscriber
@@ -34,7 +27,7 @@ async def list_subscriber_notifications(
 ) -> InboxPageOut:
     """List the notifications of a subscriber's inbox, newest first."""
     find_person = partial(_find_person, subscriber_key=subscriber_key)
-    return await list_notifications(call, find_person, query.read_filter(), query)
+    return await actions.list_notifications(call, find_person, query.read_filter(), query)
 
 
 @operation("GET", f"{_ALL}/count", scope=_READ, query=CountQuery, transaction=Transaction.NONE)
@@ -47,10 +40,10 @@ async def count_subscriber_notifications(
         return (await _find_person(attached, subscriber_key)).id
 
     sent = query.read_filters()
-    counts = await count_notifications(call, find_id, [wanted for wanted, _ in sent])
+    counts = await actions.count_notifications(call, find_id, [wanted for wanted, _ in sent])
     if counts is None:
         raise NotFound("Subscriber", subscriber_key)
-    return show_counts(counts, sent)
+    return actions.show_counts(counts, sent)
 
 
 @operation("PATCH", f"{_ONE}/read", scope=_WRITE)
@@ -91,7 +84,7 @@ async def snooze_subscriber_notification(
 ) -> InboxNotificationOut:
     """Hide a notification of a subscriber until a moment, at which it comes back as new and unread."""
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
-    return await snooze_notification(call, subscriber, message_id, body)
+    return await actions.snooze_notification(call, subscriber, message_id, body)
 
 
 @operation("PATCH", f"{_ONE}/unsnooze", scope=_WRITE)
@@ -174,7 +167,7 @@ async def _change(
     event: EventType | None,
 ) -> InboxNotificationOut:
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
-    return await change_notification(call, subscriber, message_id, change, event)
+    return await actions.change_notification(call, subscriber, message_id, change, event)
 
 
 def _read_button(text: str) -> Literal["primary", "secondary"]:

@@ -6,7 +6,6 @@ from clarion.errors import Invalid
 from clarion.http.operation import Call, JsonResponse, operation
 from clarion.http.wire import TopicKeyText, changes_of
 from clarion.ids import TopicKey
-from clarion.inbox import topic_subscriptions as actions
 from clarion.inbox.sessions.quota import limited_subscriptions
 from clarion.inbox.sessions.tokens import get_session_subscriber
 from clarion.inbox.topic_subscriptions import (
@@ -14,7 +13,12 @@ from clarion.inbox.topic_subscriptions import (
     OwnSubscriptionQuery,
     SuccessOut,
     check_topic,
+    find_own,
+    get_own,
     join_topic,
+    show_subscription,
+    subscribe,
+    update_own,
 )
 from clarion.inbox.wire import Reply
 from clarion.preferences.topic_rules import update_subscription_preference
@@ -34,7 +38,7 @@ async def list_own_subscriptions(call: Call, topic_key: TopicKey) -> Reply[list[
     """List one's own subscriptions to a topic."""
     subscriber = await get_session_subscriber(call)
     found = await subscriptions.list_own_subscriptions(call.db, call.environment_id, subscriber.id, topic_key)
-    return Reply(data=[await actions.show_subscription(call.db, one) for one in found])
+    return Reply(data=[await show_subscription(call.db, one) for one in found])
 
 
 @operation(
@@ -58,8 +62,8 @@ async def create_own_subscription(
     await check_topic(call.db, topic, subscriber, is_new=is_new)
     keys = call.session.context_keys
     async with limited_subscriptions(call, "preferences"):
-        subscription = await actions.subscribe(call.db, topic, subscriber, body, call.now, context_keys=keys)
-    return Reply(data=await actions.show_subscription(call.db, subscription))
+        subscription = await subscribe(call.db, topic, subscriber, body, call.now, context_keys=keys)
+    return Reply(data=await show_subscription(call.db, subscription))
 
 
 @operation(
@@ -74,12 +78,12 @@ async def get_own_subscription(
 ) -> JsonResponse[Reply[TopicSubscriptionOut] | None]:
     """Retrieve one's own subscription to a topic; 204 if there is none."""
     subscriber = await get_session_subscriber(call)
-    subscription = await actions.find_own(call.db, subscriber, topic_key, identifier)
+    subscription = await find_own(call.db, subscriber, topic_key, identifier)
     if subscription is None:
         return JsonResponse(204, None)
     wanted = WorkflowFilter(workflow_ids=query.workflow_ids, tags=query.tags)
     is_asked = bool(query.workflow_ids or query.tags)
-    shown = await actions.show_subscription(call.db, subscription, wanted if is_asked else None)
+    shown = await show_subscription(call.db, subscription, wanted if is_asked else None)
     return JsonResponse(200, Reply(data=shown))
 
 
@@ -95,10 +99,10 @@ async def update_own_subscription(
 ) -> Reply[TopicSubscriptionOut]:
     """Change the name or the preferences of one's own subscription to a topic."""
     subscriber = await get_session_subscriber(call, for_update=True)
-    subscription = await actions.get_own(call.db, subscriber, topic_key, identifier)
+    subscription = await get_own(call.db, subscriber, topic_key, identifier)
     async with limited_subscriptions(call, "preferences"):
-        changed = await actions.update_own(call.db, subscriber, subscription, body, call.now)
-    return Reply(data=await actions.show_subscription(call.db, changed))
+        changed = await update_own(call.db, subscriber, subscription, body, call.now)
+    return Reply(data=await show_subscription(call.db, changed))
 
 
 @operation("DELETE", "/v1/inbox/topics/{topicKey}/subscriptions/{identifier}", session=True)
@@ -106,7 +110,7 @@ async def delete_own_subscription(call: Call, topic_key: TopicKey, identifier: s
     """Unsubscribe from a topic; one that people made is deleted with its last subscription."""
     topic = await find_topic(call.db, call.environment_id, topic_key, for_update=True)
     subscriber = await get_session_subscriber(call, for_update=True)
-    found = await actions.get_own(call.db, subscriber, topic_key, identifier)
+    found = await get_own(call.db, subscriber, topic_key, identifier)
     await subscriptions.delete_subscriptions(call.db, call.environment_id, [found.id])
     if topic is not None:
         await delete_unused_topic(call.db, topic)

@@ -25,7 +25,6 @@ from clarion.topics.model import (
     subscription_identifier,
 )
 from clarion.topics.store import count_made_by, update_topic, upsert_topic
-from clarion.topics.subscriptions import list_subscription_ids
 from clarion.topics.wire import TopicName
 
 # The same for a topic that is closed and for one that does not exist: neither is told from the other.
@@ -100,7 +99,7 @@ async def check_topic(db: Connection, topic: Topic, subscriber: Subscriber, *, i
     Whoever is subscribed already may change how, also to a topic that is closed.
     """
     if not is_new:
-        if not topic.is_open and not await list_subscription_ids(db, topic, [subscriber.id]):
+        if not topic.is_open and not await subscriptions.list_subscription_ids(db, topic, [subscriber.id]):
             raise Invalid.field("topicKey", _CLOSED, topic.key)
         return
     if not (await get_options(db, topic.environment_id)).subscribers_create_topics:

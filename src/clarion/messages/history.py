@@ -177,8 +177,8 @@ def _addresses(options: Mapping[str, Any], name: str) -> list[str]:
 
 
 def _names(files: Any) -> list[str]:
-    given = [one for one in files if isinstance(one, dict)] if isinstance(files, list) else []
-    return [str(one.get("name") or one.get("filename") or "") for one in given]
+    objects = [one for one in files if isinstance(one, dict)] if isinstance(files, list) else []
+    return [str(one.get("name") or one.get("filename") or "") for one in objects]
 
 
 def _text(value: Any) -> str | None:

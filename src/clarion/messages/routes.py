@@ -12,7 +12,6 @@ from clarion.inbox.sockets.announcements import announce_changes
 from clarion.messages import history, store
 from clarion.messages.deletion import note_deleted
 from clarion.messages.filters import filter_feed, filter_messages, filter_outbox, read_pattern
-from clarion.messages.history import find_mail
 from clarion.messages.history_wire import MessageDetailOut
 from clarion.messages.model import CountedAs, DeletedMessage, Message, decide_marks
 from clarion.messages.wire import (
@@ -56,7 +55,7 @@ async def get_message(call: Call, message_id: MessageId) -> MessageDetailOut:
     sending = await history.get_sending(call.db, message)
     recipients = await list_subscribers_by_id(call.db, call.environment_id, [message.subscriber_id])
     (view,) = await _list_views(call, [message])
-    mail = await find_mail(call.db, message, view.origin)
+    mail = await history.find_mail(call.db, message, view.origin)
     recipient = shown_to(call.caller, recipients[message.subscriber_id])
     return MessageDetailOut.of_sending(MessageOut.of(view, recipient), sending, mail)
 
