@@ -148,9 +148,12 @@ def describe_overrides() -> str:
 
 
 def _overrides(provider: Provider) -> str:
-    found = list_overrides(provider)
-    more = [*(["other fields"] if found.other_fields else []), *(["`_passthrough`"] if found.passthrough else [])]
-    return ", ".join([*(f"`{name}`" for name in found.names), *more])
+    overrides = list_overrides(provider)
+    more = [
+        *(["other fields"] if overrides.other_fields else []),
+        *(["`_passthrough`"] if overrides.passthrough else []),
+    ]
+    return ", ".join([*(f"`{name}`" for name in overrides.names), *more])
 
 
 def _line(cells: Iterable[str]) -> str:

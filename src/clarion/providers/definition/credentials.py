@@ -186,9 +186,9 @@ def is_blank(credentials: Mapping[str, Any], name: str) -> bool:
 def _find_rules(kind: type[Credentials]) -> Iterator[tuple[str, FormatRule]]:
     yield from RULES.items()
     hints = get_type_hints(kind, include_extras=True)
-    for one in msgspec.structs.fields(kind):
-        for rule in getattr(hints[one.name], "__metadata__", ()):
-            yield one.encode_name, rule
+    for field_info in msgspec.structs.fields(kind):
+        for rule in getattr(hints[field_info.name], "__metadata__", ()):
+            yield field_info.encode_name, rule
 
 
 def _read_secret(kind: type, value: Any) -> Any:

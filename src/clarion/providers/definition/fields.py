@@ -62,14 +62,14 @@ def list_fields(provider: Provider) -> list[CredentialField]:
     return sorted((_describe(provider, one) for one in fields(provider.credentials)), key=lambda one: not one.required)
 
 
-def _describe(provider: Provider, one: FieldInfo) -> CredentialField:
-    text = find_field_text(provider.id, one.encode_name, is_email=provider.channel is Channel.EMAIL)
+def _describe(provider: Provider, info: FieldInfo) -> CredentialField:
+    text = find_field_text(provider.id, info.encode_name, is_email=provider.channel is Channel.EMAIL)
     return CredentialField(
-        name=one.encode_name,
+        name=info.encode_name,
         label=text.label,
-        kind=_find_kind(provider, one.encode_name, one.type),
-        required=one.required,
-        secret=_is_secret_type(one.type),
+        kind=_find_kind(provider, info.encode_name, info.type),
+        required=info.required,
+        secret=_is_secret_type(info.type),
         help=text.help,
     )
 

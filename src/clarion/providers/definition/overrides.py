@@ -102,15 +102,15 @@ def extras(overrides: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any
 def list_not_passed(overrides: Mapping[str, Any], channel: Channel) -> dict[str, str]:
     """Return the overrides that no provider of the channel gets and the engine does not read, and why, by name."""
     read = _READ_BY_ENGINE.get(channel, frozenset())
-    found = {name: _NOT_FOR_PROVIDERS[name] for name in overrides if name in _NOT_FOR_PROVIDERS and name not in read}
+    ignored = {name: _NOT_FOR_PROVIDERS[name] for name in overrides if name in _NOT_FOR_PROVIDERS and name not in read}
     passed = overrides.get(PASSTHROUGH)
     if isinstance(passed, Mapping):
-        found |= {
+        ignored |= {
             f"{PASSTHROUGH}.{name}": "only body, headers and query are passed" for name in passed.keys() - _PASSED
         }
     elif passed is not None:
-        found[PASSTHROUGH] = "must be an object with body, headers or query"
-    return found
+        ignored[PASSTHROUGH] = "must be an object with body, headers or query"
+    return ignored
 
 
 def read_text(overrides: Mapping[str, Any], name: str) -> str | None:

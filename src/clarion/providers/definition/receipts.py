@@ -14,7 +14,7 @@ from msgspec import Struct
 from clarion.clock import MINUTE, Millis, find_moment
 from clarion.errors import ClarionError
 from clarion.providers.definition.credentials import Credentials
-from clarion.providers.definition.request import ProviderRequest, basic
+from clarion.providers.definition.request import ProviderRequest
 from clarion.providers.definition.result import ProviderAnswer, values_at
 from clarion.secret import Secret
 
@@ -126,11 +126,6 @@ def by_token(callback: Callback, _: Any) -> bool:
     """Check the token in our URL, which only the provider knows; for providers that sign nothing."""
     given = callback.query.get("token", "")
     return callback.token is not None and is_same(given, callback.token.reveal())
-
-
-def by_basic(user: str, password: Secret) -> Callable[[Callback], bool]:
-    expected = basic(user, password)["Authorization"]
-    return lambda callback: is_same(callback.headers.get("authorization", ""), expected)
 
 
 def is_same(given: str, expected: str) -> bool:

@@ -69,13 +69,8 @@ class ProviderRequest(PartlyPrinted, frozen=True, kw_only=True):
         return cls(url=url, encoding=Encoding.FORM, body=fields, auth=auth or {}, headers=headers or {})
 
     @classmethod
-    def multipart(cls, url: str, fields: Fields, *, files: Sequence[File] = (), auth: Headers | None = None) -> Self:
-        return cls(url=url, encoding=Encoding.MULTIPART, body=fields, files=tuple(files), auth=auth or {})
-
-    @classmethod
-    def raw(cls, url: str, content: bytes, *, content_type: str, auth: Headers | None = None) -> Self:
-        headers = {"Content-Type": content_type}
-        return cls(url=url, encoding=Encoding.RAW, body=content, auth=auth or {}, headers=headers)
+    def multipart(cls, url: str, fields: Fields, *, files: Sequence[File] = ()) -> Self:
+        return cls(url=url, encoding=Encoding.MULTIPART, body=fields, files=tuple(files))
 
     def with_query(self, **parameters: Any) -> Self:
         return replace(self, query={**self.query, **parameters})
@@ -117,9 +112,9 @@ class ProviderCall(PartlyPrinted, frozen=True, kw_only=True):
         text = answer.decode("utf-8", errors="replace")
         for secret in self.secrets:
             # With and without the scheme in front, such as Bearer.
-            for one in (secret, secret.rpartition(" ")[2]):
-                if len(one) >= _SHORTEST_SECRET:
-                    text = text.replace(one, "***")
+            for form in (secret, secret.rpartition(" ")[2]):
+                if len(form) >= _SHORTEST_SECRET:
+                    text = text.replace(form, "***")
         return text
 
 
@@ -176,10 +171,10 @@ def path_part(text: str, *, safe: str = "") -> str:
 
 def check_sizes(provider_name: str, sizes: Iterable[Size]) -> None:
     """Raise SendFailure if one of these is too large."""
-    for one in sizes:
-        if one.bytes > one.limit:
+    for size in sizes:
+        if size.bytes > size.limit:
             message = (
-                f"{one.what} has {one.bytes} bytes, and {provider_name} accepts {one.limit} at most; "
+                f"{size.what} has {size.bytes} bytes, and {provider_name} accepts {size.limit} at most; "
                 "shorten the text, the data of the step or the payload of the trigger"
             )
             raise SendFailure(FailureKind.PERMANENT, message)
@@ -227,9 +222,9 @@ def _encode_body(request: ProviderRequest) -> tuple[bytes, str]:
 
 def _pairs(fields: Fields) -> list[tuple[str, str]]:
     return [
-        (name, str(one))
+        (name, str(member))
         for name, value in fields.items()
-        for one in (value if isinstance(value, list | tuple) else (value,))
+        for member in (value if isinstance(value, list | tuple) else (value,))
     ]
 
 

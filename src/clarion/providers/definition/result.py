@@ -162,10 +162,10 @@ def either(*readers: ReadSent) -> ReadSent:
     """Try these readers in order and return the first id found."""
 
     def read(answer: ProviderAnswer, context: SendContext) -> str | Sent | None:
-        for one in readers:
-            found = one(answer, context)
-            if found is not None:
-                return found
+        for reader in readers:
+            message_id = reader(answer, context)
+            if message_id is not None:
+                return message_id
         return None
 
     return read

@@ -71,14 +71,14 @@ def bare_address(text: str) -> str:
 def _split(text: str) -> list[str]:
     """Split at the commas outside of quotes."""
     parts, is_quoted, is_escaped = [""], False, False
-    for one in text:
-        if one == "," and not is_quoted:
+    for character in text:
+        if character == "," and not is_quoted:
             parts.append("")
             continue
-        if one == '"' and not is_escaped:
+        if character == '"' and not is_escaped:
             is_quoted = not is_quoted
-        is_escaped = one == "\\" and not is_escaped
-        parts[-1] += one
+        is_escaped = character == "\\" and not is_escaped
+        parts[-1] += character
     return parts
 
 
@@ -96,13 +96,13 @@ def _validate_address(text: str) -> Address:
     name, address = _separate(text)
     try:
         # Relays inside of a company accept domains without a dot.
-        found = validate_email(address, check_deliverability=False, globally_deliverable=False)
+        checked = validate_email(address, check_deliverability=False, globally_deliverable=False)
     except EmailNotValidError as error:
         raise ValueError(str(error)) from error
-    username = found.ascii_local_part or found.local_part
+    username = checked.ascii_local_part or checked.local_part
     if "=?" in username:
         raise ValueError("The part before the @-sign cannot contain =?, by which encoded words begin.")
-    return Address(to_single_line(_read_name(name)), username, found.ascii_domain)
+    return Address(to_single_line(_read_name(name)), username, checked.ascii_domain)
 
 
 def _read_name(text: str) -> str:

@@ -46,9 +46,11 @@ def _details(email: Email, payload: Any) -> dict[str, Any]:
     return {**names, "content": content, "contentType": kind, "payload": payload}
 
 
-def _file(one: Attachment) -> dict[str, str]:
+def _file(attachment: Attachment) -> dict[str, str]:
     """Use the names of attachments in triggers, so that a receiver can pass it to another trigger."""
-    return drop_empty({"name": one.name, "mime": one.type, "file": one.base64, "cid": one.content_id})
+    return drop_empty(
+        {"name": attachment.name, "mime": attachment.type, "file": attachment.base64, "cid": attachment.content_id}
+    )
 
 
 PROVIDER = EmailProvider(

@@ -74,10 +74,10 @@ def _fold_text(name: str, text: str) -> bytes:
     return "".join(f"{line}\r\n" for line in lines).encode("ascii")
 
 
-def _write_address(one: Address) -> str:
-    if not one.display_name:
-        return one.addr_spec
-    return f"{_write_phrase(one.display_name)} <{one.addr_spec}>"
+def _write_address(address: Address) -> str:
+    if not address.display_name:
+        return address.addr_spec
+    return f"{_write_phrase(address.display_name)} <{address.addr_spec}>"
 
 
 @lru_cache(maxsize=1024)

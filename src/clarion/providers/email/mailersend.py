@@ -46,13 +46,13 @@ def request(_: MailerSendCredentials, email: Email) -> ProviderRequest:
         "attachments": [
             drop_empty(
                 {
-                    "filename": one.name,
-                    "content": one.base64,
-                    "disposition": "inline" if one.is_inline else "attachment",
-                    "id": one.content_id,
+                    "filename": attachment.name,
+                    "content": attachment.base64,
+                    "disposition": "inline" if attachment.is_inline else "attachment",
+                    "id": attachment.content_id,
                 }
             )
-            for one in email.attachments
+            for attachment in email.attachments
         ],
     }
     return ProviderRequest.json(f"{_HOST}/email", drop_empty(body))
@@ -66,9 +66,9 @@ def sent(answer: ProviderAnswer, context: SendContext) -> str | Sent | None:
     return header_id("x-message-id")(answer, context)
 
 
-def _mailbox(one: Address) -> dict[str, Any]:
+def _mailbox(address: Address) -> dict[str, Any]:
     """Names must not contain commas and semicolons."""
-    return drop_empty({"email": one.addr_spec, "name": " ".join(re.split(r"[\s,;]+", one.display_name))})
+    return drop_empty({"email": address.addr_spec, "name": " ".join(re.split(r"[\s,;]+", address.display_name))})
 
 
 RECEIPTS = EventReader(

@@ -41,12 +41,12 @@ def request(account: MailgunCredentials, email: Email) -> ProviderRequest:
     # The HTML refers to an image by its file name, so the content id is used as file name.
     files = [
         File(
-            part="inline" if one.content_id else "attachment",
-            name=one.content_id or one.name,
-            type=one.type,
-            content=one.content,
+            part="inline" if attachment.content_id else "attachment",
+            name=attachment.content_id or attachment.name,
+            type=attachment.type,
+            content=attachment.content,
         )
-        for one in email.attachments
+        for attachment in email.attachments
     ]
     return ProviderRequest.multipart(account.url("v3", "/messages"), drop_empty(fields), files=files)
 

@@ -48,9 +48,9 @@ def to_mailjet_case(name: str) -> str:
     return re.sub(r"Html|Url|Id$", lambda found: found.group().upper(), pascal(name))
 
 
-def _mailbox(one: Address) -> dict[str, str]:
-    named = {"Email": one.addr_spec, "Name": one.display_name}
-    return named if one.display_name else {"Email": one.addr_spec}
+def _mailbox(address: Address) -> dict[str, str]:
+    named = {"Email": address.addr_spec, "Name": address.display_name}
+    return named if address.display_name else {"Email": address.addr_spec}
 
 
 def _file(one: Attachment) -> dict[str, str | None]:

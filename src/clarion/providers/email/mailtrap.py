@@ -36,14 +36,14 @@ def request(_: MailtrapCredentials, email: Email) -> ProviderRequest:
         "attachments": [
             drop_empty(
                 {
-                    "filename": one.name,
-                    "content": one.base64,
-                    "type": one.type,
-                    "disposition": "inline" if one.is_inline else "attachment",
-                    "content_id": one.content_id,
+                    "filename": attachment.name,
+                    "content": attachment.base64,
+                    "type": attachment.type,
+                    "disposition": "inline" if attachment.is_inline else "attachment",
+                    "content_id": attachment.content_id,
                 }
             )
-            for one in email.attachments
+            for attachment in email.attachments
         ],
         "custom_variables": {"clarion_message_id": email.message_id},
     }

@@ -133,10 +133,10 @@ def read_email(outgoing: Outgoing, account: Credentials, now: Millis) -> Email:
     )
 
 
-def mailbox(one: Address) -> dict[str, str]:
+def mailbox(address: Address) -> dict[str, str]:
     """Return an address in the JSON form of most providers."""
-    named = {"email": one.addr_spec, "name": one.display_name}
-    return named if one.display_name else {"email": one.addr_spec}
+    named = {"email": address.addr_spec, "name": address.display_name}
+    return named if address.display_name else {"email": address.addr_spec}
 
 
 def mailboxes(several: Iterable[Address]) -> list[dict[str, str]]:
@@ -212,10 +212,10 @@ def _without(given: tuple[Address, ...], others: Iterable[Address]) -> tuple[Add
     """Return each address once, and none that is among the others."""
     if not given:
         return ()
-    found = {one.addr_spec.lower(): one for one in given}
+    remaining = {one.addr_spec.lower(): one for one in given}
     for one in others:
-        found.pop(one.addr_spec.lower(), None)
-    return tuple(found.values())
+        remaining.pop(one.addr_spec.lower(), None)
+    return tuple(remaining.values())
 
 
 def _addresses(overrides: Mapping[str, Any], name: str) -> tuple[Address, ...]:
@@ -243,15 +243,15 @@ def _headers(given: Any) -> Iterator[tuple[str, str]]:
 
 
 def _attachments(given: Any) -> Iterator[Attachment]:
-    for number, one in enumerate(given if isinstance(given, list) else (), start=1):
-        if not isinstance(one, Mapping) or not isinstance(one.get("file"), str):
+    for number, attachment in enumerate(given if isinstance(given, list) else (), start=1):
+        if not isinstance(attachment, Mapping) or not isinstance(attachment.get("file"), str):
             raise SendFailure(FailureKind.PERMANENT, f"The attachment {number} must have a file in base64")
-        name = to_single_line(str(one.get("name") or "")) or f"attachment-{number}"
+        name = to_single_line(str(attachment.get("name") or "")) or f"attachment-{number}"
         yield Attachment(
             name=name,
-            type=_media_type(one, name),
-            content=_decode(one["file"], name),
-            content_id=_content_id(one, name),
+            type=_media_type(attachment, name),
+            content=_decode(attachment["file"], name),
+            content_id=_content_id(attachment, name),
         )
 
 

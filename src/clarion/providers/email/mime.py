@@ -112,12 +112,12 @@ def _encode(lines: list[bytes]) -> tuple[str, bytes]:
     return "quoted-printable", binascii.b2a_qp(whole, istext=True)
 
 
-def _write_file(one: Attachment, *, is_inline: bool) -> bytes:
+def _write_file(file: Attachment, *, is_inline: bool) -> bytes:
     head = [
-        f"Content-Type: {one.type}",
+        f"Content-Type: {file.type}",
         "Content-Transfer-Encoding: base64",
-        f"Content-Disposition: {'inline' if is_inline else 'attachment'};\r\n {write_parameter('filename', one.name)}",
-        *([f"Content-ID: <{one.content_id}>"] if is_inline else ()),
+        f"Content-Disposition: {'inline' if is_inline else 'attachment'};\r\n {write_parameter('filename', file.name)}",
+        *([f"Content-ID: <{file.content_id}>"] if is_inline else ()),
     ]
-    encoded = base64.encodebytes(one.content).replace(b"\n", b"\r\n")
+    encoded = base64.encodebytes(file.content).replace(b"\n", b"\r\n")
     return "".join(f"{line}\r\n" for line in head).encode("ascii") + b"\r\n" + encoded

@@ -87,7 +87,7 @@ class _Writer:
 
 
 def _attribute(attributes: str, name: str) -> str:
-    for found in _ATTRIBUTE.finditer(attributes):
-        if found[1].lower() == name:
-            return html.unescape(found[2] or found[3] or found[4] or "")
+    for attribute in _ATTRIBUTE.finditer(attributes):
+        if attribute[1].lower() == name:
+            return html.unescape(attribute[2] or attribute[3] or attribute[4] or "")
     return ""

@@ -58,9 +58,9 @@ def sent(answer: ProviderAnswer, context: SendContext) -> str | Sent | None:
     return json_id("MessageID")(answer, context)
 
 
-def _attachment(one: Attachment) -> dict[str, str]:
-    content_id = {"ContentID": f"cid:{one.content_id}"} if one.is_inline else {}
-    return {"Name": one.name, "Content": one.base64, "ContentType": one.type, **content_id}
+def _attachment(attachment: Attachment) -> dict[str, str]:
+    content_id = {"ContentID": f"cid:{attachment.content_id}"} if attachment.is_inline else {}
+    return {"Name": attachment.name, "Content": attachment.base64, "ContentType": attachment.type, **content_id}
 
 
 def _events(callback: Callback) -> list[Mapping[str, Any]]:

@@ -34,13 +34,13 @@ def request(_: ResendCredentials, email: Email) -> ProviderRequest:
         "attachments": [
             drop_empty(
                 {
-                    "filename": one.name,
-                    "content": one.base64,
-                    "content_type": one.type,
-                    "content_id": one.content_id,
+                    "filename": attachment.name,
+                    "content": attachment.base64,
+                    "content_type": attachment.type,
+                    "content_id": attachment.content_id,
                 }
             )
-            for one in email.attachments
+            for attachment in email.attachments
         ],
         "tags": [{"name": "clarion_message_id", "value": email.message_id}],
     }

@@ -85,11 +85,10 @@ def is_genuine(callback: Callback, account: SendGridCredentials) -> bool:
     return callback.is_recent(timestamp) and is_ecdsa_signed(account.secret_key.reveal(), signature, signed)
 
 
-def _attachment(one: Attachment) -> dict[str, Any]:
-    disposition = (
-        {"disposition": "inline", "content_id": one.content_id} if one.is_inline else {"disposition": "attachment"}
-    )
-    return {"content": one.base64, "filename": one.name, "type": one.type, **disposition}
+def _attachment(attachment: Attachment) -> dict[str, Any]:
+    disposition = "inline" if attachment.is_inline else "attachment"
+    file = {"content": attachment.base64, "filename": attachment.name, "type": attachment.type}
+    return drop_empty({**file, "disposition": disposition, "content_id": attachment.content_id})
 
 
 RECEIPTS = EventReader(

@@ -38,11 +38,13 @@ def request(_: BrevoCredentials, email: Email) -> ProviderRequest:
     return ProviderRequest.json(f"{_HOST}/smtp/email", drop_empty(body))
 
 
-def _mailbox(one: Address) -> dict[str, str]:
+def _mailbox(address: Address) -> dict[str, str]:
     """Encode names with both non-ASCII letters and special characters, which Brevo would drop otherwise."""
-    name = one.display_name
+    name = address.display_name
     is_safe = name.isascii() or not re.search(r'[()<>@,:;".\[\]\\]', name)
-    return mailbox(one) if is_safe else {"email": one.addr_spec, "name": Header(name, "utf-8").encode(maxlinelen=0)}
+    if is_safe:
+        return mailbox(address)
+    return {"email": address.addr_spec, "name": Header(name, "utf-8").encode(maxlinelen=0)}
 
 
 RECEIPTS = EventReader(

@@ -74,9 +74,9 @@ def _with_options(body: dict[str, Any], options: Mapping[str, Any]) -> dict[str,
     added = dict(given) if isinstance(given, Mapping) else {}
     named = {name: value for name, value in options.items() if name in IN_APS}
     alert = {name: value for name, value in options.items() if name in IN_ALERT}
-    for one in ({"alert": alert} if alert else {}, named, added.pop("aps", {}), options.get("aps", {})):
-        if isinstance(one, Mapping):
-            body["aps"] = deep_merge(body["aps"], write_aps(one))
+    for members in ({"alert": alert} if alert else {}, named, added.pop("aps", {}), options.get("aps", {})):
+        if isinstance(members, Mapping):
+            body["aps"] = deep_merge(body["aps"], write_aps(members))
     return body | added
 
 

@@ -131,13 +131,13 @@ def is_genuine(callback: Callback, account: PusherBeamsCredentials) -> bool:
 
 def _events(callback: Callback) -> list[Mapping[str, Any]]:
     """Return one event per user; a publish attempt reports several users, in a list for each result."""
-    found: list[Mapping[str, Any]] = []
+    events: list[Mapping[str, Any]] = []
     for event in callback.events():
         payload = event["payload"]
         listed = [(name, user) for name in _RESULT_LISTS for user in payload.get(name, ())]
         single = [(event["metadata"]["event_type"], payload["user_id"])] if "user_id" in payload else []
-        found += [{**event, "kind": kind, "user": user} for kind, user in listed + single]
-    return found
+        events += [{**event, "kind": kind, "user": user} for kind, user in listed + single]
+    return events
 
 
 RECEIPTS = EventReader(

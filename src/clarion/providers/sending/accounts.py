@@ -53,11 +53,11 @@ class Accounts:
 
     def _get(self, given: Mapping[str, Any], purpose: object, derive: Callable[[], V]) -> V:
         key = (id(given), purpose)
-        found = self._derived.get(key)
-        if found is None:
-            found = (given, derive())
-            self._derived.put(key, found)
-        value: V = found[1]
+        cached = self._derived.get(key)
+        if cached is None:
+            cached = (given, derive())
+            self._derived.put(key, cached)
+        value: V = cached[1]
         return value
 
 
@@ -93,12 +93,12 @@ class TokenCache:
     async def _exchange(self, key: Any, exchange: TokenExchange[A], account: A, token: asyncio.Future[Secret]) -> None:
         try:
             answer = await self._call(exchange.request(account, self._clock.now()))
-            found, seconds = _read(exchange, account, answer)
+            secret, seconds = _read(exchange, account, answer)
         except BaseException as error:
             self._cached.pop(key, None)
             token.set_exception(error if isinstance(error, SendFailure) else _interrupted())
             raise
-        token.set_result(found)
+        token.set_result(secret)
         self._store(key, _CachedToken(token, Millis(self._clock.now() + max(seconds - _MARGIN_SECONDS, 1) * SECOND)))
 
     def _store(self, key: Any, token: _CachedToken) -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from clarion.clock import Clock, SystemClock
 from clarion.providers.definition.credentials import read_credentials
 from clarion.providers.definition.outgoing import Outgoing
-from clarion.providers.definition.provider import BuiltinProvider, HttpProvider, Provider, SmtpProvider
+from clarion.providers.definition.provider import HttpProvider, Provider, SmtpProvider
 from clarion.providers.definition.receipts import Callback, ProviderReply, Receipt, ReceiptRefused
 from clarion.providers.definition.request import ProviderRequest, check_sizes
 from clarion.providers.definition.result import FailureKind, ProviderAnswer, SendFailure, Sent
@@ -80,9 +80,6 @@ class ProviderGateway:
         http_sender, self._http_sender = self._http_sender, None
         if http_sender is not None:
             await http_sender.close()
-
-    def can_send(self, provider_id: str) -> bool:
-        return _is_sending(find_provider(provider_id))
 
     async def send(self, provider_id: str, outgoing: Outgoing) -> Sent:
         """Send the message once; raises SendFailure, without secrets in its text and values."""
@@ -207,7 +204,7 @@ class DryGateway:
 def get_sending_provider(provider_id: str) -> Provider:
     """Find a provider that messages can be sent through; raises SendFailure."""
     provider = find_provider(provider_id)
-    if provider is None or not _is_sending(provider):
+    if provider is None or provider.channel is Channel.IN_APP:
         raise SendFailure(FailureKind.PERMANENT, f"Clarion cannot send through '{provider_id}' yet")
     return provider
 
@@ -219,12 +216,6 @@ def redact_failure(failure: SendFailure, redact: Any) -> SendFailure:
     redacted.is_ambiguous, redacted.dead_tokens = failure.is_ambiguous, failure.dead_tokens
     redacted.is_account_refused = failure.is_account_refused
     return redacted
-
-
-def _is_sending(provider: Provider | None) -> bool:
-    if isinstance(provider, BuiltinProvider):
-        return provider.channel is not Channel.IN_APP
-    return isinstance(provider, HttpProvider | SmtpProvider)
 
 
 def _sign(message: MimeMessage, account: SmtpAccount) -> MimeMessage:

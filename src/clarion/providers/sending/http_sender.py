@@ -128,12 +128,12 @@ class HttpSender:
         if provider.sizes is not None:
             check_sizes(provider.name, provider.sizes(request))
         answer = await self._call_as_account(provider, account, request, outgoing.can_start)
-        found = _classify(provider, answer)
-        if found is None:
+        classification = _classify(provider, answer)
+        if classification is None:
             return _read_sent(provider, answer, SendContext(account, part))
-        if found == ALREADY_SENT:
+        if classification == ALREADY_SENT:
             return Sent(provider_message_id=outgoing.message_id, raw=_raw(answer))
-        raise _make_failure(provider, answer, found)
+        raise _make_failure(provider, answer, classification)
 
     async def _run_flow(
         self, flow: T | RequestFlow[T], provider: AnyProvider | None = None, account: Credentials | None = None
@@ -218,32 +218,32 @@ async def run_by_size(outgoing: Outgoing, prepare: Callable[[], T]) -> T:
 def _classify(provider: AnyProvider, answer: ProviderAnswer) -> Classification | None:
     """Return the kind of an error answer, or None for a success."""
     for classify in provider.failures:
-        found = classify(answer)
-        if found is not None:
-            return found
+        classification = classify(answer)
+        if classification is not None:
+            return classification
     if not answer.is_success:
         return classify_status(answer.status)
     return None if provider.accepts(answer) else FailureKind.PERMANENT
 
 
 def _read_sent(provider: AnyProvider, answer: ProviderAnswer, context: SendContext) -> Sent:
-    found = provider.sent(answer, context)
-    if isinstance(found, Sent):
-        return found if found.raw is not None else replace(found, raw=_raw(answer))
-    if found is None:
+    sent = provider.sent(answer, context)
+    if isinstance(sent, Sent):
+        return sent if sent.raw is not None else replace(sent, raw=_raw(answer))
+    if sent is None:
         sentence = f"{provider.name} answered {answer.status} without the id of the message"
         raise mark_ambiguous(SendFailure(FailureKind.RETRYABLE, sentence, raw=_raw(answer)))
-    return Sent(provider_message_id=found, raw=_raw(answer))
+    return Sent(provider_message_id=sent, raw=_raw(answer))
 
 
-def _make_failure(provider: AnyProvider, answer: ProviderAnswer, found: Classification) -> SendFailure:
+def _make_failure(provider: AnyProvider, answer: ProviderAnswer, classification: Classification) -> SendFailure:
     sentence = f"{provider.name} answered {answer.status}: {read_error_text(answer)}"
     retry_after = answer.retry_after
     if retry_after is None:
         retry_after = provider.read_retry_after(answer)
-    kind = FailureKind.PERMANENT if found == ACCOUNT_REFUSED else FailureKind(found)
+    kind = FailureKind.PERMANENT if classification == ACCOUNT_REFUSED else FailureKind(classification)
     failure = SendFailure(kind, sentence, retry_after=retry_after, raw=_raw(answer))
-    failure.is_account_refused = found == ACCOUNT_REFUSED or (
+    failure.is_account_refused = classification == ACCOUNT_REFUSED or (
         kind is FailureKind.PERMANENT and answer.status in REFUSED_ACCOUNT_STATUSES
     )
     return failure

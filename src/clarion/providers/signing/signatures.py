@@ -48,10 +48,10 @@ def is_body_signed(callback: Callback, key: Secret, *, header: str, algorithm: s
     return is_same(callback.headers.get(header, ""), hmac_hex(key, callback.body, algorithm))
 
 
-def is_standard_signed(callback: Callback, secret: Secret, *, prefix: str = "svix") -> bool:
+def is_standard_signed(callback: Callback, secret: Secret) -> bool:
     """Verify with the base64 key after `whsec_`; one valid signature is enough, because keys can be rotated."""
-    message_id = callback.headers.get(f"{prefix}-id", "")
-    timestamp = callback.headers.get(f"{prefix}-timestamp", "")
+    message_id = callback.headers.get("svix-id", "")
+    timestamp = callback.headers.get("svix-timestamp", "")
     if not secret or not callback.is_recent(timestamp):
         return False
     try:
@@ -59,7 +59,7 @@ def is_standard_signed(callback: Callback, secret: Secret, *, prefix: str = "svi
     except (binascii.Error, ValueError):
         return False
     expected = hmac_base64(key, f"{message_id}.{timestamp}.".encode() + callback.body)
-    given = callback.headers.get(f"{prefix}-signature", "").split()
+    given = callback.headers.get("svix-signature", "").split()
     return any(is_same(one.removeprefix("v1,"), expected) for one in given if one.startswith("v1,"))
 
 

@@ -25,10 +25,10 @@ def normalise_number(text: str, regions: Iterable[str] = ()) -> str:
     if bare.startswith("+") or len(bare) <= _LONGEST_SHORT_CODE:
         return bare
     known = list(dict.fromkeys(one for one in regions if one))
-    found = {number for region in known if (number := complete_number(bare, region))}
-    if len(found) == 1:
-        return found.pop()
-    raise SendFailure(FailureKind.RECIPIENT_INVALID, f"The phone number has no country code{_problem(known, found)}")
+    numbers = {number for region in known if (number := complete_number(bare, region))}
+    if len(numbers) == 1:
+        return numbers.pop()
+    raise SendFailure(FailureKind.RECIPIENT_INVALID, f"The phone number has no country code{_problem(known, numbers)}")
 
 
 def has_country_code(text: str) -> bool:
@@ -80,9 +80,9 @@ def _find_valid(bare: str, region: str | None = None) -> str | None:
     return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
 
 
-def _problem(regions: list[str], found: set[str]) -> str:
+def _problem(regions: list[str], numbers: set[str]) -> str:
     way_out = "Write it like +442079460000"
     if not regions:
         return f". {way_out}, or set 'defaultRegion' of the integration, or a locale like en-GB of the subscriber"
     among = " and ".join(regions)
-    return f", and is valid in {among}. {way_out}" if found else f", and is not valid in {among}. {way_out}"
+    return f", and is valid in {among}. {way_out}" if numbers else f", and is not valid in {among}. {way_out}"

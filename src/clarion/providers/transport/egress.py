@@ -36,15 +36,15 @@ class EgressGuard:
             raise SendFailure(FailureKind.PERMANENT, "The host name is empty or has control characters")
         try:
             # A literal address needs no lookup, which would cost more than the rest of a send.
-            found = [_address(bare)] if _is_address(bare) else list(map(_address, await self._look_up(bare, port)))
+            addresses = [_address(bare)] if _is_address(bare) else list(map(_address, await self._look_up(bare, port)))
         except OSError as error:
             raise SendFailure(FailureKind.RETRYABLE, f"The host name '{host}' cannot be resolved") from error
         except ValueError as error:
             raise SendFailure(FailureKind.PERMANENT, f"'{host}' is not a host name") from error
         # The error does not contain the address: it would reveal how names resolve inside this network.
-        if not all(self._is_allowed(address) for address in found):
+        if not all(self._is_allowed(address) for address in addresses):
             raise SendFailure(FailureKind.PERMANENT, f"The host '{host}' is not allowed by CLARION_EGRESS_ALLOW")
-        return found
+        return addresses
 
     @property
     def allow(self) -> tuple[str, ...]:

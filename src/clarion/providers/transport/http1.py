@@ -141,9 +141,9 @@ class Http1Pool:
         horizon = loop.time() - _IDLE_SECONDS
         for origin, connections in list(self._idle.items()):
             recent = [one for one in connections if one.is_usable and one.idle_since > horizon]
-            for one in connections:
-                if one.idle_since <= horizon:
-                    one.abort()
+            for connection in connections:
+                if connection.idle_since <= horizon:
+                    connection.abort()
             if recent:
                 self._idle[origin] = recent
             else:

@@ -92,15 +92,15 @@ class SmtpClient:
                 pool.release(session)
 
     def _get_pool(self, account: SmtpAccount) -> ConnectionPool:
-        found = self._pools.get(account)
-        if found is None:
-            found = ConnectionPool(
+        pool = self._pools.get(account)
+        if pool is None:
+            pool = ConnectionPool(
                 account.host, partial(self._connect, account), seconds=self._seconds, clock=self._clock
             )
-            self._pools[account] = found
+            self._pools[account] = pool
         if self._cleanup is None:
             self._cleanup = asyncio.get_running_loop().call_later(IDLE_TIMEOUT / SECOND, self._close_idle)
-        return found
+        return pool
 
     def _close_idle(self) -> None:
         self._cleanup = None
