@@ -56,7 +56,7 @@ _PAGES = {
 
 
 def make_dashboard(folder: Path = FOLDER) -> Callable[[str], StaticPage | None]:
-    """Return what finds the page of a path; None if it is none of the dashboard's."""
+    """Return a function that finds the page of a path, or None if the path is not part of the dashboard."""
     read: dict[Path, StaticPage] = {}
 
     def find(path: str) -> StaticPage | None:

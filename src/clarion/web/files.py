@@ -61,7 +61,7 @@ def _reader(folder: Path, name: str, headers: Headers) -> Callable[[], StaticPag
 def read_page(folder: Path, name: str, headers: Headers, read: dict[Path, StaticPage], *, missing: bytes) -> StaticPage:
     """The page of a file in a folder, which is read once; one that is missing is looked for again the next time.
 
-    The name may be a client's: none but such as a build gives is looked for.
+    The name may come from a client, so only names that a build can give to a file are looked up.
     """
     path, content_type = folder / name, _TYPES.get(Path(name).suffix)
     if path in read:

@@ -40,7 +40,7 @@ def channel_overrides(overrides: Mapping[str, Any], channel: Channel) -> dict[st
 def provider_overrides(
     overrides: Mapping[str, Any], channel: Channel, provider_id: str, step_id: str | None
 ) -> dict[str, object]:
-    """What the trigger wants of the provider: for the step before for the provider before for the channel."""
+    """Merge what the trigger wants of the provider: the step's overrides win, then the provider's."""
     if not overrides:
         return {}
     step = None if step_id is None else _member(overrides.get("steps"), step_id)

@@ -283,7 +283,6 @@ class BuiltinProvider(Provider, frozen=True, kw_only=True):
     """A provider that keeps messages in the database and sends nothing."""
 
     documentation: str = "built in"
-    can_attach_files: bool = False
     idempotency: str = "the message itself"
 
     def list_ignored(self, _: Mapping[str, Any], /) -> dict[str, str]:

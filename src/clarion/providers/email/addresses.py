@@ -106,7 +106,7 @@ def _validate_address(text: str) -> Address:
 
 
 def _read_name(text: str) -> str:
-    """Return the name as it is meant: quotes around it are none of its characters."""
+    """Return the name without the quotes around it and the escapes inside of them."""
     if len(text) > 1 and text[0] == text[-1] == '"':
         return re.sub(r"\\(.)", r"\1", text[1:-1], flags=re.DOTALL)
     if "<" in text or ">" in text:

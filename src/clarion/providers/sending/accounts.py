@@ -31,9 +31,9 @@ _MAX_TOKENS = 1_024
 
 
 class Accounts:
-    """Finds by the identity of the credentials: a changed integration has new ones.
+    """A cache by the identity of the credentials: a changed integration has new ones.
 
-    The cache holds the credentials, so that no others get their identity.
+    It holds the credentials, so that no others get their identity.
     """
 
     def __init__(self) -> None:

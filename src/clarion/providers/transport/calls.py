@@ -13,7 +13,7 @@ from clarion.providers.definition.result import FailureKind, ProviderAnswer, Sen
 
 MAX_ANSWER = 64 * 1024
 _MAX_RETRY_AFTER = 24 * 60 * 60
-# They say where the request ends, or what becomes of the connection.
+# These say where the request ends, or whether the connection is kept.
 _OURS = frozenset(
     {"connection", "content-length", "expect", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
 )

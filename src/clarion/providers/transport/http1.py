@@ -32,7 +32,7 @@ _DEFAULTS = {
 _IDLE_SECONDS = 15
 _NAMES_CACHED_SECONDS = 10
 _NEXT_ADDRESS_SECONDS = 0.25
-"""A server that does not accept a connection so long is also tried at its next address (RFC 8305)."""
+"""After this time without a connection, the next address of the server is tried as well (RFC 8305)."""
 
 
 class Origin(NamedTuple):
@@ -136,7 +136,7 @@ class Http1Pool:
             look_up.cancel()
 
     def _close_idle(self) -> None:
-        """Close what nobody has used for a while, and look again later."""
+        """Close connections that were not used for a while, and schedule the next look."""
         loop = asyncio.get_running_loop()
         horizon = loop.time() - _IDLE_SECONDS
         for origin, connections in list(self._idle.items()):

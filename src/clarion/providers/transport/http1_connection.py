@@ -74,7 +74,7 @@ class AnswerReader:
     # The parser calls these.
 
     def on_message_begin(self) -> None:
-        # The first one, one after an announcement, or one that nobody has asked for.
+        # The first answer, one after an announcement, or one without a request.
         self._headers, self._has_head, self.can_continue = {}, False, False
 
     def on_header(self, name: bytes, value: bytes) -> None:

@@ -101,7 +101,7 @@ class Http2Client:
 
 
 class _Stream:
-    """The stream of one call. The server limits how many are open; the timeout starts anew when this one is."""
+    """The stream of one call. The server limits how many are open; the timeout restarts when this one opens."""
 
     def __init__(self, seconds: float, host: str, can_start: Callable[[], bool]) -> None:
         self.timeout = asyncio.timeout(seconds)

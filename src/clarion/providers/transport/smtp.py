@@ -214,7 +214,7 @@ def _tls_context(authority: str | None, min_tls: str | None, *, check: bool) -> 
 
 def _failure(account: SmtpAccount, error: Exception) -> SendFailure:
     if isinstance(error, aiosmtplib.SMTPRecipientsRefused):
-        # The first is the recipient of the message; copies do not decide what becomes of it.
+        # The first is the recipient of the message, whose reply decides; those of copies do not.
         first, *copies = error.recipients
         failure = _refusal(_recipient_kind(first.code, first.message), first)
         if copies:
