@@ -54,9 +54,9 @@ UNSCOPED = {
     "clarion.members.store",  # they belong to an organization
     "clarion.inbox.sockets.hosts",
     "clarion.inbox.sockets.presence.LIST_HOSTS",
-    "clarion.retention.progress.CLAIM_LEASE",
-    "clarion.retention.progress.RELEASE_LEASE",
-    "clarion.retention.shared.DELETE_RESPONSES",
+    "clarion.retention.walks.CLAIM_LEASE",
+    "clarion.retention.walks.RELEASE_LEASE",
+    "clarion.retention.records.DELETE_RESPONSES",
 }
 
 # Stores that were migrated by them exist: what is to change comes in a new migration.

@@ -7,8 +7,8 @@ import pytest
 from clarion.db.port import Database, Dialect
 from clarion.db.query import Query, sql
 from clarion.ids import new_id
-from clarion.retention import memory, messages, runs, shared, triggers, versions
-from clarion.retention.walks import WALKS
+from clarion.retention import memory, messages, records, runs, versions
+from clarion.retention.tasks import WALKS
 from clarion.vocabulary import JobStatus
 from tests.plans import explain
 from tests.records import NOW, make_subscriber, make_workflow
@@ -16,13 +16,13 @@ from tests.retention.plans import JobPlan, RunPlan, insert_runs, make_runs
 from tests.support import Site
 
 PAGES: dict[str, tuple[Query, str]] = {
-    "runs": (runs.LIST_OLD, "notifications_pkey|sqlite_autoindex_notifications_1"),
-    "triggers": (triggers.LIST_OLD, "triggers_pkey|sqlite_autoindex_triggers_1"),
+    "runs": (runs.LIST_OLD_RUNS, "notifications_pkey|sqlite_autoindex_notifications_1"),
+    "triggers": (runs.LIST_OLD_TRIGGERS, "triggers_pkey|sqlite_autoindex_triggers_1"),
     "in-app messages": (messages.LIST_OLD_IN_APP, "messages_channel"),
     "outbox": (messages.LIST_OLD_OUTBOX, "messages_channel"),
-    "stored responses": (shared.LIST_OLD_RESPONSES, "idempotency_keys_pkey|PRIMARY KEY"),
-    "receipts": (shared.LIST_OLD_RECEIPTS, "receipts_age"),
-    "end of a page of receipts": (shared.FIND_END_OF_PAGE, "receipts_age"),
+    "stored responses": (records.LIST_OLD_RESPONSES, "idempotency_keys_pkey|PRIMARY KEY"),
+    "receipts": (records.LIST_OLD_RECEIPTS, "receipts_age"),
+    "end of a page of receipts": (records.FIND_END_OF_PAGE, "receipts_age"),
     "versions": (versions.LIST_OLD, "workflow_versions_pkey|sqlite_autoindex_workflow_versions_1"),
     "windows": (memory.LIST_WINDOWS, "digest_windows_pkey|sqlite_autoindex_digest_windows_1"),
     "throttles": (memory.LIST_THROTTLES, "throttle_passes_pkey|PRIMARY KEY"),
@@ -35,13 +35,13 @@ LOOK_UPS: dict[str, Query] = {
     "digest events": runs.DELETE_DIGEST_EVENTS,
     "jobs": runs.DELETE_JOBS,
     "runs": runs.DELETE_RUNS,
-    "triggers": triggers.DELETE_UNNEEDED,
+    "triggers": runs.DELETE_UNNEEDED,
     "in-app messages": messages.DELETE_IN_APP,
     "unfinished runs": messages.LIST_UNFINISHED,
     "triggers of a version": versions.COUNT_TRIGGERS,
     "passes": memory.LIST_PASSES,
     "passes to delete": memory.DELETE_PASSES,
-    "receipts": shared.DELETE_RECEIPTS,
+    "receipts": records.DELETE_RECEIPTS,
 }
 
 

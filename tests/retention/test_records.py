@@ -11,9 +11,8 @@ from clarion.db.query import sql
 from clarion.http.idempotency import Response, insert_responses, make_key
 from clarion.ids import IntegrationId, new_id
 from clarion.integrations.counts import CallCount, add_counts
-from clarion.retention.progress import list_due
-from clarion.retention.scope import WalkPage
 from clarion.retention.tasks import choose_page, list_all_tasks, list_scopes
+from clarion.retention.walks import WalkPage, list_due
 from clarion.settings.model import Settings
 from clarion.vault import Vault
 from clarion.webhooks.events import append_events

@@ -12,7 +12,7 @@ from clarion.ids import find_id, id_text
 from clarion.inbox.snoozes import Waker
 from clarion.retention import runs
 from clarion.retention.periods import days_of
-from clarion.retention.scope import FIRST, WalkScope
+from clarion.retention.walks import FIRST, WalkScope
 from clarion.settings.model import Settings
 from tests.engine.support import World, in_app, step
 from tests.records import (
@@ -254,9 +254,9 @@ async def test_a_dead_letter_that_is_redriven_after_it_was_chosen_for_deletion_s
     days = days_of(environment.options, Settings())
     scope = WalkScope(environment_id=environment.id, now=world.clock.now(), days=days, by_environment={})
 
-    page = await database.read(lambda db: runs.choose(db, scope, FIRST, 100))
+    page = await database.read(lambda db: runs.choose_runs(db, scope, FIRST, 100))
     answer = await world.api.post("/v1/dead-letters/redrive", json={"ids": [id_text(redriven.id)]})
-    deleted = await database.transaction(lambda db: runs.delete(db, scope, page.rows))
+    deleted = await database.transaction(lambda db: runs.delete_runs(db, scope, page.rows))
 
     assert answer.status_code in (200, 201), answer.text
     assert {row["id"] for row in page.rows} == {redriven.notification.id, other.notification.id}

@@ -15,8 +15,8 @@ from clarion.db.port import Database, Work
 from clarion.errors import StoreUnavailable
 from clarion.ids import new_id
 from clarion.retention import worker
-from clarion.retention.progress import LEASE, claim_lease, release_lease
 from clarion.retention.tasks import Task
+from clarion.retention.walks import LEASE, claim_lease, release_lease
 from clarion.retention.worker import Retention, count_old
 from clarion.settings.model import Settings
 from tests.engine.support import World, in_app

@@ -17,8 +17,8 @@ from clarion.environments.store import list_environments
 from clarion.errors import SettingsError
 from clarion.ids import EnvironmentId
 from clarion.retention.periods import days_of
-from clarion.retention.progress import list_deleted
-from clarion.retention.walks import WALKS
+from clarion.retention.tasks import WALKS
+from clarion.retention.walks import list_deleted
 from clarion.retention.worker import Retention, count_old
 from clarion.settings.model import Settings
 

@@ -14,8 +14,7 @@ from clarion.environments.options import DataKind
 from clarion.ids import SubscriberKey
 from clarion.jobs.lane_locks import try_lock_lanes
 from clarion.jobs.lanes import LaneSet, lane_of
-from clarion.retention.progress import due_query
-from clarion.retention.scope import LAST, Deleted, Walk, WalkPage, WalkScope, page_of
+from clarion.retention.walks import LAST, Deleted, Walk, WalkPage, WalkScope, due_query, page_of
 from clarion.schedules import MAX_AHEAD, Unit
 from clarion.vocabulary import StepType
 from clarion.workflows.controls import ControlsProblem, DigestControls, ThrottleControls, read_as

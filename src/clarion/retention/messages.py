@@ -12,10 +12,8 @@ from clarion.db.queue_plans import prefer_index_scans
 from clarion.environments.options import DataKind
 from clarion.ids import NotificationId
 from clarion.messages.deletion import BY_RETENTION, note_deleted_by
-from clarion.retention.progress import due_query
-from clarion.retention.runs import UNFINISHED
-from clarion.retention.scope import Choose, Deleted, Walk, WalkPage, WalkScope, page_of
-from clarion.retention.triggers import delete_unneeded
+from clarion.retention.runs import UNFINISHED, delete_unneeded
+from clarion.retention.walks import Choose, Deleted, Walk, WalkPage, WalkScope, due_query, page_of
 from clarion.vocabulary import Channel
 
 # Compared in pairs, so that SQLite walks the index of channels and not the primary key.

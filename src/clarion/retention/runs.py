@@ -1,27 +1,100 @@
-"""Runs with their jobs and messages: kept until so many days after the last thing that happened to them.
+"""Runs with their jobs and messages, and the triggers that they leave behind.
 
-A run that was merged into the digest of another is kept as long as that one, which shows its event and may hand over
-to it. In-app messages and those of the outbox have a retention of their own.
+Runs are kept until so many days after the last thing that happened to them. A run that was merged into the digest of
+another is kept as long as that one, which shows its event and may hand over to it. In-app messages and those of the
+outbox have a retention of their own.
+
+A trigger is kept for as long as a run, a message or a recipient without a run belongs to it. Messages show its payload,
+and a transaction id is refused as a duplicate while its trigger exists.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.db.queue_plans import prefer_index_scans
 from clarion.environments.options import DataKind
-from clarion.ids import NotificationId
-from clarion.retention.progress import due_query
-from clarion.retention.scope import Deleted, Walk, WalkPage, WalkScope, page_of
-from clarion.retention.triggers import delete_unneeded, mark_runs_deleted
+from clarion.ids import NotificationId, TriggerId
+from clarion.retention.walks import Deleted, Walk, WalkPage, WalkScope, due_query, page_of
+
+KEPT_FOR = (DataKind.RUNS, DataKind.IN_APP_MESSAGES, DataKind.OUTBOX)
+"""A trigger that is older than all of these are kept has only runs that are under way."""
+
+# Each look-up finds the first row of an index: asked for any row, or whether there is one, PostgreSQL may join whole
+# tables.
+_UNNEEDED = """
+    t.state NOT IN ('queued', 'splitting', 'canceling')
+    AND (
+        SELECT 1 FROM notifications AS n WHERE n.environment_id = t.environment_id AND n.trigger_id = t.id
+        ORDER BY n.id LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM messages AS m WHERE m.environment_id = t.environment_id AND m.trigger_id = t.id
+        ORDER BY m.id LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM trigger_parts AS p WHERE p.environment_id = t.environment_id AND p.trigger_id = t.id LIMIT 1
+    ) IS NULL
+"""
+LIST_OLD_TRIGGERS = sql(f"""
+    SELECT t.id, CASE WHEN {_UNNEEDED} THEN 1 ELSE 0 END AS is_unneeded FROM triggers AS t
+    WHERE t.environment_id = :environment_id AND t.id > :after AND t.id <= :oldest ORDER BY t.id LIMIT :limit
+""")
+DELETE_UNNEEDED = sql(f"""
+    DELETE FROM triggers AS t
+    WHERE t.environment_id = :environment_id AND t.id {{any:ids}} AND t.id <= :oldest AND {_UNNEEDED}
+""")
+MARK_RUNS_DELETED = sql("""
+    UPDATE triggers SET runs_deleted_at = :now
+    WHERE environment_id = :environment_id AND id {any:ids} AND runs_deleted_at IS NULL
+""")
+
+
+async def choose_triggers(db: Connection, scope: WalkScope, after: bytes, limit: int) -> WalkPage:
+    """Old triggers that have nothing any more; those that lose their last run or message are deleted with that."""
+    oldest = scope.oldest_id(*KEPT_FOR)
+    rows = await db.fetch(
+        LIST_OLD_TRIGGERS, environment_id=scope.environment_id, after=after, oldest=oldest, limit=limit
+    )
+    return page_of(rows, [row for row in rows if row["is_unneeded"]], limit, end=oldest)
+
+
+async def delete_triggers(db: Connection, scope: WalkScope, rows: Sequence[Row]) -> Deleted:
+    return Deleted(await delete_unneeded(db, scope, [row["id"] for row in rows]))
+
+
+async def delete_unneeded(db: Connection, scope: WalkScope, trigger_ids: Iterable[TriggerId]) -> int:
+    """Delete those of the triggers that are older than runs are kept and have nothing any more."""
+    return await db.execute(
+        DELETE_UNNEEDED,
+        environment_id=scope.environment_id,
+        ids=sorted(set(trigger_ids)),
+        oldest=scope.oldest_id(DataKind.RUNS),
+    )
+
+
+async def mark_runs_deleted(db: Connection, scope: WalkScope, trigger_ids: Iterable[TriggerId]) -> None:
+    """Note with those that stay that they had runs which are deleted."""
+    ids = sorted(set(trigger_ids))
+    await db.execute(MARK_RUNS_DELETED, environment_id=scope.environment_id, ids=ids, now=scope.now)
+
+
+TRIGGERS = Walk(
+    name="triggers",
+    kind=DataKind.RUNS,
+    horizon_of=KEPT_FOR,
+    choose=choose_triggers,
+    delete=delete_triggers,
+    due=due_query("triggers AS t WHERE TRUE"),
+)
 
 UNFINISHED = "('pending', 'queued', 'delayed', 'running')"
 _NEEDED = f"(status IN {UNFINISHED} OR updated_at > :horizon)"
 _MAX_STEPS = 20
 _SENT = frozenset({"email", "sms", "chat", "push"})
 
-LIST_OLD = sql("""
+LIST_OLD_RUNS = sql("""
     SELECT id, trigger_id, digested_into FROM notifications
     WHERE environment_id = :environment_id AND id > :after AND id <= :oldest ORDER BY id LIMIT :limit
 """)
@@ -52,12 +125,11 @@ DELETE_DIGEST_EVENTS = sql("""
 """)
 DELETE_JOBS = sql("DELETE FROM jobs WHERE environment_id = :environment_id AND id {any:job_ids}")
 DELETE_RUNS = sql("DELETE FROM notifications WHERE environment_id = :environment_id AND id {any:run_ids}")
-DUE = due_query("notifications AS t WHERE TRUE")
 
 
-async def choose(db: Connection, scope: WalkScope, after: bytes, limit: int) -> WalkPage:
+async def choose_runs(db: Connection, scope: WalkScope, after: bytes, limit: int) -> WalkPage:
     oldest = scope.oldest_id(DataKind.RUNS)
-    rows = await db.fetch(LIST_OLD, environment_id=scope.environment_id, after=after, oldest=oldest, limit=limit)
+    rows = await db.fetch(LIST_OLD_RUNS, environment_id=scope.environment_id, after=after, oldest=oldest, limit=limit)
     leaders = {row["id"]: row["digested_into"] for row in rows}
     needed = await _list_needed(db, scope, leaders)
     return page_of(rows, [row for row in rows if row["id"] not in needed], limit, end=oldest)
@@ -96,7 +168,7 @@ def _leads_to(
     return current is not None
 
 
-async def delete(db: Connection, scope: WalkScope, rows: Sequence[Row]) -> Deleted:
+async def delete_runs(db: Connection, scope: WalkScope, rows: Sequence[Row]) -> Deleted:
     """Delete runs, unless one of them was redriven in the meantime."""
     await prefer_index_scans(db)
     environment: dict[str, Any] = {"environment_id": scope.environment_id}
@@ -122,4 +194,11 @@ async def delete(db: Connection, scope: WalkScope, rows: Sequence[Row]) -> Delet
     return Deleted(len(run_ids))
 
 
-WALK = Walk(name="runs", kind=DataKind.RUNS, horizon_of=(DataKind.RUNS,), choose=choose, delete=delete, due=DUE)
+RUNS = Walk(
+    name="runs",
+    kind=DataKind.RUNS,
+    horizon_of=(DataKind.RUNS,),
+    choose=choose_runs,
+    delete=delete_runs,
+    due=due_query("notifications AS t WHERE TRUE"),
+)

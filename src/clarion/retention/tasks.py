@@ -1,4 +1,4 @@
-"""What there is to do: which walks have old rows in which environments."""
+"""What there is to do: all walks in the order of their turns, and which have old rows in which environments."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,12 +10,25 @@ from clarion.db.queue_plans import prefer_index_scans
 from clarion.environments.options import EnvironmentOptions
 from clarion.environments.store import list_environments
 from clarion.ids import EnvironmentId
+from clarion.retention import memory, messages, records, runs, versions
 from clarion.retention.periods import days_of
-from clarion.retention.progress import WalkProgress, list_due
-from clarion.retention.scope import ALL_ENVIRONMENTS, FIRST, Walk, WalkPage, WalkScope
-from clarion.retention.walks import WALKS
+from clarion.retention.walks import ALL_ENVIRONMENTS, FIRST, Walk, WalkPage, WalkProgress, WalkScope, list_due
 from clarion.settings.model import Settings
 
+WALKS: tuple[Walk, ...] = (
+    runs.RUNS,
+    runs.TRIGGERS,
+    messages.IN_APP,
+    *messages.OUTBOX,
+    *records.WEBHOOKS,
+    records.AUDIT,
+    records.COUNTS,
+    records.RESPONSES,
+    records.RECEIPTS,
+    versions.WALK,
+    memory.WINDOWS,
+    memory.PASSES,
+)
 _ASKED_TOGETHER = 500
 
 

@@ -11,8 +11,7 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.environments.options import DataKind
 from clarion.ids import first_id, last_id
-from clarion.retention.progress import due_query
-from clarion.retention.scope import Deleted, Walk, WalkPage, WalkScope, page_of
+from clarion.retention.walks import Deleted, Walk, WalkPage, WalkScope, due_query, page_of
 
 _TOLERANCE = HOUR
 """How much the clocks of processes may differ."""

@@ -17,9 +17,8 @@ from clarion.clock import Clock, Millis
 from clarion.db.deletion import EFFORTS, Pace
 from clarion.db.port import Connection, Database, Row
 from clarion.ids import EnvironmentId, new_id
-from clarion.retention.progress import WalkProgress, claim_lease, release_lease, save_progress
-from clarion.retention.scope import Deleted, WalkPage
 from clarion.retention.tasks import Task, choose_page, list_all_tasks, list_scopes, list_tasks
+from clarion.retention.walks import Deleted, WalkPage, WalkProgress, claim_lease, release_lease, save_progress
 from clarion.settings.model import Settings
 from clarion.triggers.attachments import delete_unneeded_files
 
