@@ -10,7 +10,6 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import clarion.audit.routes
-import clarion.engine.routes
 import clarion.environments.organizations.routes
 import clarion.environments.promotion.routes
 import clarion.environments.routes
@@ -106,7 +105,6 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.topics.routes,
     clarion.workflows.routes,
     clarion.triggers.routes,
-    clarion.engine.routes,
     clarion.simulate.routes,
     clarion.integrations.health_routes,
     clarion.subscribers.personal_data.routes,

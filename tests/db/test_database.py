@@ -22,8 +22,7 @@ from clarion.db.sqlite.database import SqliteDatabase
 from clarion.db.sqlite.json_functions import json_matches
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, new_id
-from clarion.jobs.lane_locks import try_lock_lanes
-from clarion.jobs.lanes import ALL_LANES
+from clarion.jobs.lanes import ALL_LANES, try_lock_lanes
 
 INSERT = sql("INSERT INTO organizations (id, name, created_at) VALUES (:id, :name, 0)")
 ORGANIZATIONS = Insert("organizations", "id", "name", "created_at")

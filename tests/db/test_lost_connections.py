@@ -13,8 +13,7 @@ from clarion.db.postgres.database import PostgresDatabase
 from clarion.db.query import sql
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
-from clarion.jobs.lane_locks import try_lock_lanes
-from clarion.jobs.lanes import ALL_LANES
+from clarion.jobs.lanes import ALL_LANES, try_lock_lanes
 from tests.faults.proxy import Proxy
 from tests.servers import PostgresServer, postgres_server
 

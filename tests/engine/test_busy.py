@@ -9,7 +9,7 @@ from clarion.clock import ManualClock, Millis
 from clarion.db import queue_plans
 from clarion.db.port import Connection, Database
 from clarion.db.query import Insert
-from clarion.engine.busy import LIST_BUSY, list_busy
+from clarion.engine.worker import LIST_BUSY, list_busy
 from clarion.environments.model import Environment
 from clarion.ids import new_id
 from clarion.jobs.lanes import ALL_LANES

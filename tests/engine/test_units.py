@@ -7,9 +7,8 @@ import pytest
 from clarion.app import Application
 from clarion.clock import HOUR, SECOND, Millis
 from clarion.db.port import Database, Dialect, Work
-from clarion.engine.busy import BusyEnvironment
 from clarion.engine.unit import MAX_RUNS
-from clarion.engine.worker import Engine, UnitSizes
+from clarion.engine.worker import BusyEnvironment, Engine, UnitSizes
 from clarion.ids import EnvironmentId
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vault import Vault

@@ -7,7 +7,7 @@ import pytest
 from clarion.db.port import Database, Dialect
 from clarion.db.query import Query
 from clarion.explain import store, trigger_store
-from clarion.triggers.repeats import NOTE_REPEATS
+from clarion.triggers.transactions import NOTE_REPEATS
 from tests.plans import explain
 from tests.support import Site
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from clarion.engine import routes as engine_routes
 from clarion.errors import RequestError
 from clarion.http.operation import Call, DetachedCall, JsonResponse, Operation, Transaction, operation, operations_of
 from clarion.http.wire import Wire
 from clarion.ids import TopicId
+from clarion.monitoring import routes as monitoring_routes
 
 
 class NameQuery(Wire):
@@ -83,7 +83,7 @@ def test_reads_and_writes_are_told_apart_by_the_method(
 
 
 def test_a_module_can_name_its_section_of_the_description() -> None:
-    assert {declared.tag for declared in operations_of(engine_routes)} == {"Triggers"}
+    assert {declared.tag for declared in operations_of(monitoring_routes)} == {"Environments"}
 
 
 def test_the_result_of_a_batched_operation_is_that_of_one_request() -> None:

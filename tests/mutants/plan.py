@@ -24,7 +24,7 @@ MODULES = (
 
 # Tests of other rooms that notice faults, by the beginning of a path below `src/clarion/`; the first entry counts.
 OTHER_TESTS = {
-    "engine/webhook_": ("tests/webhooks",),
+    "engine/write.py": ("tests/webhooks", "tests/hostile/test_stored.py"),
     "sending/": ("tests/engine/test_cancel.py", "tests/receipts", "tests/hostile/test_leases.py"),
     "engine/": ("tests/hostile/test_stored.py",),
     "jobs/": ("tests/engine", "tests/sending", "tests/receipts", "tests/hostile/test_stored.py"),

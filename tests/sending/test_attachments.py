@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clarion.triggers.attached_files import MAX_ATTACHED_BYTES
+from clarion.triggers.attachments import MAX_ATTACHED_BYTES
 from tests.engine.providers import ADA, EMAIL, account
 from tests.engine.support import World
 

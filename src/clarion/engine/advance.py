@@ -11,9 +11,19 @@ from clarion.conditions import Circumstances, CompiledLogic, ConditionResult, de
 from clarion.db.port import Connection
 from clarion.engine.digests import DigestWindows
 from clarion.engine.load import add_past
-from clarion.engine.outcomes import Done, Ended, Failed, Merged, Sending, Skipped, StepOutcome, Waiting
 from clarion.engine.records import Run, variables_of
-from clarion.engine.steps.context import Defaults, StepContext
+from clarion.engine.steps.decision import (
+    Defaults,
+    Done,
+    Ended,
+    Failed,
+    Merged,
+    Sending,
+    Skipped,
+    StepContext,
+    StepOutcome,
+    Waiting,
+)
 from clarion.engine.steps.digest import find_window_id
 from clarion.engine.steps.registry import DECIDE, FINISH
 from clarion.engine.steps.throttle import find_passes

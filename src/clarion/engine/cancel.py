@@ -15,8 +15,7 @@ from clarion.engine.write import write_runs
 from clarion.ids import EnvironmentId, NotificationId, TransactionKey
 from clarion.jobs import store as jobs
 from clarion.jobs.details import canceled_detail
-from clarion.jobs.lane_locks import lock_lanes
-from clarion.jobs.lanes import ALL_LANES, LaneSet
+from clarion.jobs.lanes import ALL_LANES, LaneSet, lock_lanes
 from clarion.jobs.model import FINISHED
 from clarion.runs.status import settle_run_statuses
 from clarion.sending.barrier import wait_for_claims

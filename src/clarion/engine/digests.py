@@ -17,7 +17,7 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, sql
 from clarion.ids import EnvironmentId, JobId, NotificationId, SubscriberId, TriggerId, WorkflowId, id_text
 from clarion.jobs import store as jobs
-from clarion.jobs.digest_events import add_payloads
+from clarion.jobs.store import add_payloads
 from clarion.jsontext import encode_json
 from clarion.runs.status import settle_run_statuses
 from clarion.triggers.model import Trigger

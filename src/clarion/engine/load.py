@@ -10,10 +10,9 @@ from clarion.engine.recipients import Recipient
 from clarion.engine.records import Run
 from clarion.ids import EnvironmentId, JobId, NotificationId, find_id, new_id
 from clarion.jobs.details import DetailCode
-from clarion.jobs.digest_events import add_payloads
 from clarion.jobs.lanes import lane_of
 from clarion.jobs.model import Job
-from clarion.jobs.store import list_jobs_of_runs
+from clarion.jobs.store import add_payloads, list_jobs_of_runs
 from clarion.jsontext import json_value
 from clarion.preferences.store import GLOBAL, list_preferences_of_people
 from clarion.providers.definition.receipts import ReceiptKind

@@ -23,8 +23,7 @@ from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, NotificationId, new_id
 from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailCode
-from clarion.jobs.lane_locks import lock_lanes
-from clarion.jobs.lanes import LaneSet, lane_of
+from clarion.jobs.lanes import LaneSet, lane_of, lock_lanes
 from clarion.jobs.model import FINISHED, JobQueue
 from clarion.runs.status import settle_run_statuses
 from clarion.triggers import store as triggers

@@ -1,27 +1,26 @@
-"""One unit of work in some lanes: take what is next, take it as far as it gets, write it down."""
+"""One unit of work in some lanes: take what is next, take it as far as it gets, write it down, count it."""
 
 from collections.abc import Sequence
 
 from msgspec import Struct
 
 from clarion.cache import CacheSlot
-from clarion.clock import Millis
+from clarion.clock import SECOND, Millis
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.engine.advance import Advance
 from clarion.engine.claim import Claim, claim_next, settle_claim
 from clarion.engine.load import start_runs
 from clarion.engine.records import Run
-from clarion.engine.steps.context import Defaults
+from clarion.engine.steps.decision import Defaults
 from clarion.engine.topic_rules import apply_topic_rules
-from clarion.engine.webhook_events import emit_run_events
-from clarion.engine.write import write_runs
+from clarion.engine.write import emit_run_events, write_runs
 from clarion.environments.configuration import Versioned, get_configuration_version, get_or_load
 from clarion.ids import EnvironmentId
-from clarion.jobs.lane_locks import try_lock_lanes
-from clarion.jobs.lanes import LaneSet
-from clarion.jobs.model import JobQueue
-from clarion.vocabulary import Channel, JobStatus, StepType
+from clarion.jobs.lanes import LaneSet, try_lock_lanes
+from clarion.jobs.model import FINISHED, JobQueue
+from clarion.monitoring.metrics.measures import BatchKind, Measures, MessageOutcome
+from clarion.vocabulary import Channel, JobStatus, MessageStatus, StepType
 
 WAITING_STEPS = frozenset({StepType.DELAY, StepType.DIGEST})
 MAX_RUNS = 128
@@ -36,6 +35,8 @@ LIST_DEFAULTS = sql("""
 # trigger addresses itself.
 _OPEN_PROVIDERS = frozenset({"svc", "chat-webhook", "whatsapp-business"})
 DEFAULTS: CacheSlot[EnvironmentId, Versioned[Defaults]] = CacheSlot(limit=10_000)
+
+_IN_APP_SENT = (Channel.IN_APP.value, MessageOutcome.SENT)
 
 
 class Resumed(Struct, frozen=True):
@@ -137,3 +138,38 @@ async def _load_defaults(db: Connection, environment_id: EnvironmentId) -> Defau
         inactive=inactive,
         timezone=next((row["timezone"] for row in rows), None),
     )
+
+
+def measure_unit(measures: Measures, done: UnitResult, now: Millis) -> None:
+    """Count what a unit of work did; `now` is the moment at which it was durable."""
+    measures.batches[BatchKind.UNIT].observe(done.runs)
+    started: list[float] = []
+    completed: list[float] = []
+    # This runs for each trigger, so it calls as little as it can.
+    for run in done.delivered:
+        if run.is_new:
+            seconds = (now - run.trigger.created_at) / SECOND
+            started.append(seconds)
+            # Steps are worked on in their order, so the last one says whether any is left.
+            if run.jobs and run.jobs[-1].status in FINISHED:
+                completed.append(seconds)
+    measures.started_runs += len(started)
+    _count_messages(measures, done)
+    for one in done.resumed:
+        started.append((now - one.due_at) / SECOND)
+        if one.run.jobs[-1].status in FINISHED and not one.run.is_canceled:
+            completed.append((now - one.began_at) / SECOND)
+    measures.lane_seconds.observe_all(started)
+    measures.run_seconds.observe_all(completed)
+    measures.completed_runs += len(completed)
+
+
+def _count_messages(measures: Measures, done: UnitResult) -> None:
+    in_app = 0
+    for run in done.delivered:
+        for message in run.messages:
+            if message.channel is Channel.IN_APP:
+                in_app += 1
+            elif message.status is MessageStatus.WARNING:
+                measures.messages[message.channel.value, MessageOutcome.SKIPPED] += 1
+    measures.messages[_IN_APP_SENT] += in_app

@@ -1,4 +1,4 @@
-"""Writing what a unit of work decided, in one statement for each kind of row."""
+"""Writing what a unit of work decided, in one statement for each kind of row, and the events of webhooks about it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,6 +14,9 @@ from clarion.runs.notifications.model import step_mask
 from clarion.runs.status import STORED, decide_run_status, settle_run_statuses
 from clarion.triggers.contexts import keys_of
 from clarion.triggers.model import Trigger
+from clarion.vocabulary import Channel, MessageStatus
+from clarion.webhooks.events import append_message_events, get_listeners
+from clarion.webhooks.model import EventType
 
 POINT_TO_DIGEST = sql("""
     UPDATE notifications SET digested_into = :digested_into, updated_at = :now
@@ -102,3 +105,22 @@ def _context_keys(trigger: Trigger) -> str | None:
 
 def _json(value: Any) -> str | None:
     return None if value is None else json_text(value)
+
+
+async def emit_run_events(
+    db: Connection, environment_id: EnvironmentId, runs: Sequence[Run], version: int, now: Millis
+) -> None:
+    """Write events about messages that are in the inbox now, and about those that have no address to go to.
+
+    `version` is that of the environment's configuration.
+    """
+    listeners = await get_listeners(db, environment_id, version)
+    if not listeners:
+        return
+    events = [
+        (EventType.MESSAGE_SENT if message.channel is Channel.IN_APP else EventType.MESSAGE_FAILED, message.id)
+        for run in runs
+        for message in run.messages
+        if message.channel is Channel.IN_APP or message.status is MessageStatus.WARNING
+    ]
+    await append_message_events(db, environment_id, events, now, listeners=listeners)

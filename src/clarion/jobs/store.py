@@ -1,15 +1,20 @@
-"""SQL of jobs: every statement that changes one, named by the transition it makes."""
+"""SQL of jobs: every statement that changes one, named by the transition it makes; the events that digests store.
+
+A job stores which triggers the events of its digest are, and the payloads stay in the triggers. Each event is an object
+with `id`, `time` and `payload`. The digests of many people can have the same events, and copies of the payloads would
+be stored as often as there are people.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, Query, sql
-from clarion.ids import EnvironmentId, JobId, NotificationId
+from clarion.ids import EnvironmentId, JobId, NotificationId, find_id
 from clarion.jobs.details import APPENDED_DETAIL, DetailCode, ExecutionDetail, decode_details
-from clarion.jobs.digest_events import without_payloads
 from clarion.jobs.lanes import IN_LANES, LaneSet
 from clarion.jobs.model import Job, JobQueue, Priority
 from clarion.jsontext import json_text, json_value
@@ -323,3 +328,26 @@ def _outputs_json(job: Job) -> str | None:
         return None if job.outputs is None else json_text(job.outputs)
     # The same events as in its digest, if that has some.
     return json_text({} if job.digest and "events" in job.digest else without_payloads(job.outputs))
+
+
+LIST_PAYLOADS = sql("SELECT id, payload FROM triggers WHERE environment_id = :environment_id AND id {any:ids}")
+
+
+def without_payloads(value: Mapping[str, Any]) -> dict[str, Any]:
+    """A digest, or the outputs of its step, as it is stored."""
+    events = value.get("events")
+    if not events:
+        return dict(value)
+    return {**value, "events": [{"id": one["id"], "time": one["time"]} for one in events]}
+
+
+async def add_payloads(db: Connection, environment_id: EnvironmentId, events: Iterable[dict[str, Any]]) -> None:
+    """Add the payloads of events that lack theirs; that of a trigger which is gone is empty."""
+    lacking = [one for one in events if "payload" not in one]
+    ids = {found for one in lacking if (found := find_id(one["id"])) is not None}
+    if not lacking:
+        return
+    rows = await db.fetch(LIST_PAYLOADS, environment_id=environment_id, ids=list(ids))
+    payloads = {row["id"]: json_value(row["payload"]) for row in rows}
+    for one in lacking:
+        one["payload"] = payloads.get(find_id(one["id"]) or b"", {})

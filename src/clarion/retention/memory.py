@@ -12,8 +12,7 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.environments.options import DataKind
 from clarion.ids import SubscriberKey
-from clarion.jobs.lane_locks import try_lock_lanes
-from clarion.jobs.lanes import LaneSet, lane_of
+from clarion.jobs.lanes import LaneSet, lane_of, try_lock_lanes
 from clarion.retention.walks import LAST, Deleted, Walk, WalkPage, WalkScope, due_query, page_of
 from clarion.schedules import MAX_AHEAD, Unit
 from clarion.vocabulary import StepType

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from clarion.engine.overrides import list_misplaced_overrides
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
 from clarion.providers.definition.outgoing import Outgoing, always
@@ -12,6 +11,7 @@ from clarion.providers.definition.result import Sent
 from clarion.providers.registry import find_provider
 from clarion.sending.model import ClaimedSend, OutgoingMessage
 from clarion.sending.suppressed import leave_out
+from clarion.triggers.model import list_misplaced_overrides
 from clarion.vocabulary import Channel
 
 ReceiptsUrl = Callable[[Integration], str | None]

@@ -1,25 +1,29 @@
-"""Recording what became of sends: only while this worker's attempt is still the job's."""
+"""Recording and counting what became of sends: only while this worker's attempt is still the job's."""
 
 from collections.abc import Sequence
 
-from clarion.clock import Millis
+from msgspec import Struct
+
+from clarion.clock import SECOND, Millis
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.db.queue_plans import prefer_index_scans
-from clarion.engine.measuring import RecordedSends
-from clarion.engine.webhook_events import emit_send_events
-from clarion.ids import EnvironmentId, MessageId, NotificationId, id_text
+from clarion.ids import EnvironmentId, MessageId, NotificationId, id_millis, id_text
 from clarion.jobs import sends as sends_store
 from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailCode, ExecutionDetail
+from clarion.jobs.model import ATTEMPTS_PER_DRIVE
 from clarion.jsontext import json_text
+from clarion.monitoring.metrics.measures import BatchKind, Measures, MessageOutcome
 from clarion.receipts.tickets import insert_tickets, make_tickets
 from clarion.runs.status import settle_run_statuses
 from clarion.sending.calls import record_calls
 from clarion.sending.health import record_health_reports
 from clarion.sending.model import ClaimedSend
 from clarion.subscribers.channels import remove_device_tokens
-from clarion.vocabulary import JobStatus
+from clarion.vocabulary import JobStatus, MessageStatus
+from clarion.webhooks.events import append_message_events, get_listeners
+from clarion.webhooks.model import EventType
 from clarion.workflows.store import list_versions_by_id
 
 # A provider may report what became of a message before its answer is recorded: what it reported stays.
@@ -39,6 +43,17 @@ RECORD_MESSAGE = sql("""
 LIST_VERSIONS = sql("""
     SELECT id, version_id FROM notifications WHERE environment_id = :environment_id AND id {any:notification_ids}
 """)
+
+
+class RecordedSends(Struct, frozen=True):
+    """What came of recording sends."""
+
+    ours: Sequence[ClaimedSend] = ()
+    """Those that were recorded; the others are another worker's by now."""
+    ended_runs: frozenset[NotificationId] = frozenset()
+    """Runs of which nothing is left to do."""
+    has_released: bool = False
+    """Whether a lane has work now."""
 
 
 async def record_sends(
@@ -152,3 +167,53 @@ async def _list_stopped(
     versions = await list_versions_by_id(db, environment_id, list(version_ids.values()))
     steps = {one.notification_id: versions[version_ids[one.notification_id]].steps[one.job.step] for one in failed}
     return {notification_id for notification_id, step in steps.items() if step.should_stop_on_fail}
+
+
+async def emit_send_events(
+    db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], version: int, now: Millis
+) -> None:
+    """Write events about messages that a provider accepted, and about those that are not tried again.
+
+    `version` is that of the environment's configuration.
+    """
+    listeners = await get_listeners(db, environment_id, version)
+    if not listeners:
+        return
+    events = [
+        (EventType.MESSAGE_SENT if outcome.status is MessageStatus.SENT else EventType.MESSAGE_FAILED, message_id)
+        for send in sends
+        for message_id, outcome in send.outcomes.items()
+        if outcome.status is MessageStatus.SENT
+        or send.is_given_up(message_id)
+        or send.job.status is not JobStatus.QUEUED
+    ]
+    await append_message_events(db, environment_id, events, now, listeners=listeners)
+
+
+def measure_sends(measures: Measures, recorded: RecordedSends, now: Millis) -> None:
+    """Count what became of sends, and the runs that ended with them."""
+    if recorded.ours:
+        measures.batches[BatchKind.SENDS].observe(len(recorded.ours))
+    for send in recorded.ours:
+        for message_id, outcome in send.outcomes.items():
+            measures.messages[send.channel.value, _name_outcome(send, message_id, outcome.status)] += 1
+        # A run that goes on without a failed step has ended before that step is redriven.
+        if send.notification_id in recorded.ended_runs and send.job.attempt < ATTEMPTS_PER_DRIVE:
+            measures.completed_runs += 1
+            began_at = send.waited_until or _find_trigger_moment(send)
+            if began_at is not None:
+                measures.run_seconds.observe((now - began_at) / SECOND)
+
+
+def _find_trigger_moment(send: ClaimedSend) -> Millis | None:
+    """When the trigger of a send was accepted."""
+    messages = (*send.messages, *send.waiting, *send.given_up)
+    return id_millis(messages[0].trigger_id) if messages else None
+
+
+def _name_outcome(send: ClaimedSend, message_id: object, status: MessageStatus) -> MessageOutcome:
+    if status is MessageStatus.SENT:
+        return MessageOutcome.SENT
+    if status is MessageStatus.WARNING:
+        return MessageOutcome.SKIPPED
+    return MessageOutcome.RETRIED if message_id in send.retry_at else MessageOutcome.FAILED

@@ -7,7 +7,6 @@ from functools import partial
 from clarion.background import IDLE_SECONDS, BackgroundService, ServiceName
 from clarion.clock import Clock, Millis
 from clarion.db.port import Database
-from clarion.engine.measuring import measure_sends
 from clarion.engine.pipeline import Pipeline
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
@@ -22,7 +21,7 @@ from clarion.sending.leases import LeaseKeeper
 from clarion.sending.model import ClaimedSend
 from clarion.sending.outgoing import ReceiptsUrl, nowhere
 from clarion.sending.places import Places, Room, list_waiting
-from clarion.sending.record import record_sends
+from clarion.sending.record import measure_sends, record_sends
 from clarion.sending.traces import add_traces
 
 _GATHER_SECONDS = 0.04

@@ -8,7 +8,7 @@ from clarion.clock import iso_text
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, TriggerId, id_text
-from clarion.jobs.digest_events import add_payloads
+from clarion.jobs.store import add_payloads
 from clarion.jsontext import json_value
 from clarion.sending.model import ClaimedSend, OutgoingMessage
 from clarion.subscribers.model import Subscriber

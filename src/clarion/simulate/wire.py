@@ -25,7 +25,7 @@ from clarion.simulate.model import (
     Simulation,
 )
 from clarion.triggers.model import TriggerOutcome
-from clarion.triggers.reading import read_request
+from clarion.triggers.actions import read_request
 from clarion.triggers.wire import TriggerIn
 from clarion.vocabulary import Channel
 from clarion.workflows.model import MAX_STEPS

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.errors import Invalid, PayloadInvalid, Problem
+from clarion.http.input_warnings import InputWarning
 from clarion.ids import (
     EnvironmentId,
     SubscriberKey,
@@ -26,9 +27,16 @@ from clarion.subscribers.store import upsert_subscriber
 from clarion.topics.model import Topic
 from clarion.topics.store import list_topics_by_key
 from clarion.triggers import store
-from clarion.triggers.attached_files import read_attached_files, without_files
-from clarion.triggers.attachments import Files, has_attachments, insert_files, take_files, take_payload_files
-from clarion.triggers.contexts import Contexts
+from clarion.triggers.attachments import (
+    Files,
+    has_attachments,
+    insert_files,
+    read_attached_files,
+    take_files,
+    take_payload_files,
+    without_files,
+)
+from clarion.triggers.contexts import Contexts, read_contexts
 from clarion.triggers.model import (
     MAX_PAYLOAD_BYTES,
     AddressedPerson,
@@ -39,9 +47,9 @@ from clarion.triggers.model import (
     TriggerState,
     make_transaction_key,
 )
-from clarion.triggers.recipients import Wanted, people_of, topics_of
-from clarion.triggers.repeats import note_repeats
-from clarion.triggers.wire import TopicRecipientIn
+from clarion.triggers.recipients import Wanted, people_of, read_actor, read_recipients, topics_of
+from clarion.triggers.transactions import note_repeats
+from clarion.triggers.wire import BroadcastIn, TopicRecipientIn, TriggerIn
 from clarion.work import WorkBudget, spending
 from clarion.workflows.model import Workflow, WorkflowVersion
 from clarion.workflows.payloads import check_payload
@@ -300,3 +308,23 @@ def _recipients(request: TriggerRequest, known: _Lookups) -> tuple[Recipients, l
 def _target(wanted: TopicRecipientIn, topic: Topic) -> TopicTarget:
     excluded = [] if isinstance(wanted.exclude, UnsetType) else [SubscriberKey(str(key)) for key in wanted.exclude]
     return TopicTarget(id=id_text(topic.id), key=topic.key, exclude=excluded)
+
+
+def read_request(
+    environment_id: EnvironmentId,
+    body: TriggerIn | BroadcastIn,
+    warnings: list[InputWarning],
+    trace: TraceContext | None = None,
+) -> TriggerRequest:
+    """The trigger that is asked for; raises Invalid with every bad entry. Unknown members of people are warned of."""
+    return TriggerRequest(
+        environment_id=environment_id,
+        name=body.name,
+        wanted=read_recipients(body.to, warnings) if isinstance(body, TriggerIn) else None,
+        payload=body.payload or {},
+        overrides=body.overrides,
+        transaction=body.transaction_id,
+        actor=read_actor(body.actor, warnings),
+        contexts=read_contexts(body.context) if body.context else None,
+        trace=trace,
+    )

@@ -1,4 +1,4 @@
-"""Events: trigger workflows."""
+"""Events: trigger workflows, and cancel triggers."""
 
 from collections.abc import Sequence
 
@@ -6,15 +6,16 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from clarion.bus import Signal
+from clarion.engine.cancel import cancel_transaction
 from clarion.errors import Invalid, PayloadInvalid, RequestError
 from clarion.http.input_warnings import MAX_WARNINGS, InputWarning
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, Services, operation
+from clarion.ids import TransactionKey
 from clarion.monitoring.metrics.measures import Duplicate
 from clarion.settings.rate_limits import LimitCategory
 from clarion.triggers import actions
 from clarion.triggers.model import TriggerOutcome
-from clarion.triggers.reading import read_request
 from clarion.triggers.wire import BroadcastIn, BulkTriggerIn, TriggerIn, TriggerResultOut
 from clarion.vocabulary import Scope
 
@@ -72,6 +73,12 @@ async def broadcast_event(call: Call, body: BroadcastIn) -> TriggerResultOut:
     return _out(outcome)
 
 
+@operation("DELETE", "/v1/events/trigger/{transactionId}", scope=Scope.EVENTS_WRITE)
+async def cancel_event(call: Call, transaction_key: TransactionKey) -> bool:
+    """Cancel what a trigger has not done yet; returns whether there was anything."""
+    return await cancel_transaction(call.db, call.environment_id, transaction_key, call.now)
+
+
 async def _accept(
     calls: Sequence[Call], bodies: Sequence[TriggerIn | BroadcastIn], paths: Sequence[str] | None = None
 ) -> list[actions.Accepted | Invalid | PayloadInvalid]:
@@ -107,7 +114,7 @@ def _announce(services: Services, accepted: actions.AcceptedTriggers) -> None:
 def _read(call: Call, body: TriggerIn | BroadcastIn, path: str) -> actions.TriggerRequest | Invalid:
     found: list[InputWarning] = []
     try:
-        request = read_request(call.environment_id, body, found, call.trace)
+        request = actions.read_request(call.environment_id, body, found, call.trace)
     except Invalid as refusal:
         return refusal
     described = request.list_described()

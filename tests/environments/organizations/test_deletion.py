@@ -15,7 +15,7 @@ from clarion.db.deletion import EFFORTS, KeyedTable, Pace, delete_batch
 from clarion.db.port import Connection, Database, Dialect
 from clarion.db.query import sql
 from clarion.db.schema import metadata
-from clarion.engine.busy import list_busy
+from clarion.engine.worker import list_busy
 from clarion.environments.model import Environment
 from clarion.environments.organizations import actions, store
 from clarion.environments.organizations.deletion import SETTLES_AFTER, TABLES, EnvironmentDeleter

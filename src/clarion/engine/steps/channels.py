@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from clarion.engine.outcomes import Failed, Sending, StepOutcome
 from clarion.engine.records import NewMessage
-from clarion.engine.steps.context import StepContext
+from clarion.engine.steps.decision import Failed, Sending, StepContext, StepOutcome
 from clarion.ids import MessageId, new_id
 from clarion.jobs.details import DetailCode
 from clarion.providers.definition.overrides import provider_overrides

@@ -6,8 +6,7 @@ from typing import Any
 from clarion.clock import Millis
 from clarion.conditions import shorten
 from clarion.engine.digests import DigestWindow, Leader, WindowIdentity, make_event
-from clarion.engine.outcomes import Done, Failed, Merged, StepOutcome, Waiting
-from clarion.engine.steps.context import StepContext
+from clarion.engine.steps.decision import Done, Failed, Merged, StepContext, StepOutcome, Waiting
 from clarion.engine.steps.waiting import extend
 from clarion.ids import NotificationId, id_text
 from clarion.jobs.details import DetailCode

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from clarion.engine.outcomes import Done, Failed, StepOutcome
-from clarion.engine.overrides import list_misplaced_overrides
 from clarion.engine.records import NewMessage
-from clarion.engine.steps.context import StepContext
+from clarion.engine.steps.decision import Done, Failed, StepContext, StepOutcome
 from clarion.ids import MessageId, id_text, new_id
 from clarion.jobs.details import DetailCode, DetailSource
+from clarion.triggers.model import list_misplaced_overrides
 from clarion.vocabulary import Channel
 from clarion.workflows.content import InAppContent, render_in_app
 from clarion.workflows.controls import Action, InAppControls, Redirect

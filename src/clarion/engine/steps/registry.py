@@ -2,12 +2,21 @@
 
 from collections.abc import Awaitable, Callable
 
-from clarion.engine.outcomes import StepOutcome
-from clarion.engine.steps import channels, custom, digest, in_app, throttle, waiting
-from clarion.engine.steps.context import StepContext
+from clarion.engine.steps import channels, digest, in_app, throttle, waiting
+from clarion.engine.steps.decision import Done, StepContext, StepOutcome
+from clarion.jobs.details import DetailCode
+from clarion.templates import render_value
 from clarion.vocabulary import StepType
 
 Decide = Callable[[StepContext], Awaitable[StepOutcome]]
+
+
+async def _decide_custom(context: StepContext) -> StepOutcome:
+    """What later steps see of it are its controls, rendered."""
+    values = {name: value for name, value in context.controls.items() if name != "skip"}
+    context.note(DetailCode.STEP_COMPLETED)
+    return Done(outputs=render_value(values, context.variables))
+
 
 DECIDE: dict[StepType, Decide] = {
     StepType.IN_APP: in_app.decide,
@@ -18,6 +27,6 @@ DECIDE: dict[StepType, Decide] = {
     StepType.DELAY: waiting.decide,
     StepType.DIGEST: digest.decide,
     StepType.THROTTLE: throttle.decide,
-    StepType.CUSTOM: custom.decide,
+    StepType.CUSTOM: _decide_custom,
 }
 FINISH: dict[StepType, Decide] = {StepType.DELAY: waiting.finish, StepType.DIGEST: digest.finish}

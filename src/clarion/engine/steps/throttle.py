@@ -4,8 +4,7 @@ from typing import Any
 
 from clarion.clock import DAY, HOUR, MINUTE, SECOND, Millis
 from clarion.conditions import shorten
-from clarion.engine.outcomes import Done, Ended, Failed, StepOutcome
-from clarion.engine.steps.context import StepContext
+from clarion.engine.steps.decision import Done, Ended, Failed, StepContext, StepOutcome
 from clarion.engine.steps.digest import key_digest
 from clarion.engine.steps.waiting import find_length
 from clarion.engine.throttles import ThrottleIdentity

@@ -4,8 +4,7 @@ from typing import Any
 
 from clarion.clock import Millis, find_moment
 from clarion.conditions import shorten
-from clarion.engine.outcomes import Done, Failed, StepOutcome, Waiting
-from clarion.engine.steps.context import StepContext
+from clarion.engine.steps.decision import Done, Failed, StepContext, StepOutcome, Waiting
 from clarion.jobs.details import DetailCode, DetailSource
 from clarion.schedules import MAX_AHEAD, Unit, end_of, next_cron, next_within
 from clarion.templates import evaluate_key

@@ -10,7 +10,7 @@ from clarion.errors import NotFound
 from clarion.http.pages import list_newest_rows
 from clarion.ids import EnvironmentId, JobId, NotificationId, TriggerId, find_id, id_text
 from clarion.jobs.details import read_details
-from clarion.jobs.digest_events import add_payloads
+from clarion.jobs.store import add_payloads
 from clarion.jsontext import json_value
 from clarion.runs.notifications.filters import COLUMNS
 from clarion.runs.notifications.model import EventJob, EventOrigin, Notification, NotificationDetails

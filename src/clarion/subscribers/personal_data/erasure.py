@@ -18,8 +18,7 @@ from clarion.clock import MINUTE, Clock, Millis
 from clarion.db.port import Connection, Database, Row
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey
-from clarion.jobs.lane_locks import lock_lanes
-from clarion.jobs.lanes import LaneSet, lane_of
+from clarion.jobs.lanes import LaneSet, lane_of, lock_lanes
 from clarion.jsontext import json_text
 from clarion.sending.suppressions.store import hide_addresses
 from clarion.subscribers.model import Subscriber

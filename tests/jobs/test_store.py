@@ -5,7 +5,7 @@ from typing import Any
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.ids import id_text
-from clarion.jobs.digest_events import add_payloads, without_payloads
+from clarion.jobs.store import add_payloads, without_payloads
 from tests.support import Api
 
 LIST_TRIGGER_IDS = sql("SELECT id FROM triggers WHERE environment_id = :environment_id ORDER BY id")

@@ -1,20 +1,63 @@
-"""What a step is decided with."""
+"""The decision about a step: what it is made with, and its possible outcomes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.engine.digests import DigestWindows
-from clarion.engine.records import Run
+from clarion.engine.records import NewMessage, Run
 from clarion.engine.throttles import ThrottlePasses
+from clarion.ids import NotificationId
 from clarion.jobs.details import DetailCode, DetailSource
 from clarion.jobs.model import Job
 from clarion.vocabulary import Channel
 from clarion.workflows.controls import ControlsT, read_as
 from clarion.workflows.model import Step, WithControls
+
+
+class Done(Struct, frozen=True):
+    """The step is complete, and the run goes on; `outputs` are what later steps see of it."""
+
+    outputs: dict[str, Any] | None = None
+    messages: list[NewMessage] = []
+
+
+class Skipped(Struct, frozen=True):
+    """A condition, a preference or a schedule skips the step; the run goes on."""
+
+
+class Failed(Struct, frozen=True):
+    """The step cannot be done; the run goes on unless the step says otherwise."""
+
+    messages: list[NewMessage] = []
+
+
+class Waiting(Struct, frozen=True):
+    """The step comes due later."""
+
+    until: Millis
+
+
+class Sending(Struct, frozen=True):
+    """A provider has to be called; the sender does that, and the run goes on afterwards."""
+
+    messages: list[NewMessage]
+
+
+class Merged(Struct, frozen=True):
+    """The run joins the digest of another one, and ends here."""
+
+    into: NotificationId
+
+
+class Ended(Struct, frozen=True):
+    """The rest of the run is skipped."""
+
+
+StepOutcome: TypeAlias = Done | Skipped | Failed | Waiting | Sending | Merged | Ended
 
 
 class Defaults(Struct, frozen=True, kw_only=True):

@@ -6,8 +6,16 @@ from typing import Any
 import pytest
 
 from clarion.errors import Invalid
-from clarion.triggers.attached_files import MAX_ATTACHED_BYTES, read_attached_files, without_files
-from clarion.triggers.attachments import MIN_LENGTH, has_attachments, put_files, take_files, take_payload_files
+from clarion.triggers.attachments import (
+    MAX_ATTACHED_BYTES,
+    MIN_LENGTH,
+    has_attachments,
+    put_files,
+    read_attached_files,
+    take_files,
+    take_payload_files,
+    without_files,
+)
 
 SMALL = base64.b64encode(b"small").decode()
 BYTES = [115, 109, 97, 108, 108]
