@@ -21,10 +21,10 @@ from clarion.http.streams import (
     send_stream,
 )
 from clarion.providers.sending.gateway import ProviderGateway
+from clarion.runs import changes, feed, listeners
+from clarion.runs.feed import RunFeed
 from clarion.runs.filters import read_filter
-from clarion.runs.stream import changes, feed, listeners, replay
-from clarion.runs.stream.feed import RunFeed
-from clarion.runs.stream.listeners import Chunk, RunListener
+from clarion.runs.listeners import Chunk, RunListener
 from clarion.runs.wire import RunFilterQuery
 from clarion.vault import Vault
 from clarion.vocabulary import RunStatus
@@ -215,7 +215,7 @@ async def test_a_listener_from_the_beginning_of_time_does_not_replay_for_those_w
 async def test_a_listener_who_comes_back_late_is_told_how_much_was_missed(
     watch: Watch, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replay, "MAX_REPLAYED", 10)
+    monkeypatch.setattr(changes, "MAX_REPLAYED", 10)
     await world.make_workflow(in_app("Hi"))
     left = Millis(world.clock.now())
     world.clock.move(MINUTE)

@@ -11,7 +11,7 @@ from clarion.db.query import sql
 from clarion.engine.worker import Engine
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.runs.filters import read_filter
-from clarion.runs.walk import RunWindow, find_runs
+from clarion.runs.store import RunWindow, find_runs
 from clarion.runs.wire import RunFilterQuery
 from clarion.vault import Vault
 from tests.engine.providers import ADA, EMAIL, account

@@ -5,8 +5,8 @@ import pytest
 from clarion.db.listing import Listing, select_ids
 from clarion.db.port import Database
 from clarion.db.query import Query, sql
+from clarion.runs.changes import COUNT_CHANGED, LIST_BEGAN, LIST_CHANGED, LIST_LAST_CHANGED
 from clarion.runs.filters import status_part
-from clarion.runs.stream.changes import COUNT_CHANGED, LIST_BEGAN, LIST_CHANGED, LIST_LAST_CHANGED
 from tests.plans import explain
 from tests.records import NOW
 from tests.support import Api

@@ -12,8 +12,8 @@ from clarion.ids import EnvironmentId, SubscriberId, TriggerId, WorkflowId
 from clarion.jsontext import json_text, json_value
 from clarion.providers.builtin import BuiltinNames
 from clarion.runs.model import RunFilter
-from clarion.runs.notifications.filters import LIST_KINDS, LIST_KINDS_OF_TEMPLATES
 from clarion.runs.notifications.model import step_mask
+from clarion.runs.notifications.store import LIST_KINDS, LIST_KINDS_OF_TEMPLATES
 from clarion.runs.status import COMPLETED, STORED
 from clarion.runs.wire import RunFilterQuery
 from clarion.triggers.transactions import list_trigger_ids

@@ -8,11 +8,10 @@ from clarion.http.wire import MomentText
 from clarion.ids import NotificationId, id_millis, id_text
 from clarion.runs import counts
 from clarion.runs.counts import choose_span
+from clarion.runs.feed import RunFeed
 from clarion.runs.filters import read_filter
-from clarion.runs.store import list_run_rows
-from clarion.runs.stream.feed import RunFeed
-from clarion.runs.stream.listeners import RunListener
-from clarion.runs.walk import RunWindow, find_runs
+from clarion.runs.listeners import RunListener
+from clarion.runs.store import RunWindow, find_runs, list_run_rows
 from clarion.runs.wire import RunCountsOut, RunCountsQuery, RunEventsOut, RunOut, RunPage, RunQuery, RunStreamQuery
 from clarion.vocabulary import Scope
 

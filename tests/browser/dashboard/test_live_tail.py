@@ -11,8 +11,8 @@ from playwright.async_api import Page, expect
 
 from clarion.clock import Millis
 from clarion.ids import first_id
-from clarion.runs.stream.replay import MAX_REPLAYED
-from clarion.runs.walk import MAX_EXAMINED
+from clarion.runs.changes import MAX_REPLAYED
+from clarion.runs.store import MAX_EXAMINED
 from tests.browser.dashboard.desk import Desk
 from tests.browser.dashboard.people import forget_refusals
 from tests.browser.dashboard.runs import keep_mails, mail, make_workflow, step, trigger, wait_for_end

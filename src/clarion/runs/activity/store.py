@@ -12,7 +12,7 @@ from clarion.db.sampling import Counted, SampledRange
 from clarion.ids import EnvironmentId, JobId, NotificationId, WorkflowId, first_id, id_millis, last_id
 from clarion.jsontext import json_value
 from clarion.providers.definition.receipts import ReceiptKind
-from clarion.runs.notifications.filters import LIST_KINDS_OF_TEMPLATES
+from clarion.runs.notifications.store import LIST_KINDS_OF_TEMPLATES
 from clarion.runs.status import STATUSES, decide_from_facts, read_fact
 from clarion.vocabulary import Channel, JobStatus, RunStatus
 

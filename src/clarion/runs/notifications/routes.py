@@ -7,8 +7,8 @@ from clarion.http.operation import Call, Transaction, operation
 from clarion.ids import NotificationId
 from clarion.retention.periods import find_horizon
 from clarion.runs.notifications import store
-from clarion.runs.notifications.filters import filter_events
 from clarion.runs.notifications.model import NotificationDetails
+from clarion.runs.notifications.store import filter_events
 from clarion.runs.notifications.wire import EventOut, EventPage, EventQuery
 from clarion.subscribers.model import shown_to
 from clarion.vocabulary import Scope

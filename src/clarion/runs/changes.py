@@ -1,4 +1,4 @@
-"""What is new in the runs of an environment since the last look: runs that began, and runs whose status changed.
+"""What is new in the runs of an environment since the last look, and what a listener who comes back has missed.
 
 New runs are found in the order of their ids, changed ones in the order of `updated_at`, of which an index has only the
 runs that changed after they were inserted. Transactions do not become visible in the order of either, and clocks of
@@ -13,7 +13,10 @@ from msgspec import Struct
 from clarion.clock import SECOND, Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
-from clarion.ids import EnvironmentId, NotificationId, first_id
+from clarion.ids import EnvironmentId, NotificationId, first_id, id_millis
+from clarion.runs.filters import select_runs
+from clarion.runs.model import RunFilter
+from clarion.runs.store import RunWindow, find_runs
 
 OVERLAP = Millis(5 * SECOND)
 """How late a transaction may become visible."""
@@ -157,3 +160,53 @@ class Changes:
             found |= {row["id"]: row for row in rows}
             left_out += more
         return News(rows=list(found.values()), left_out=left_out)
+
+
+MAX_REPLAYED = 500
+MAX_COUNTED_MISSED = 20_000
+
+
+class Replay(Struct, frozen=True, kw_only=True):
+    ids: list[NotificationId]
+    """Oldest first."""
+    missed_count: int
+    """How many more there were; those are older."""
+    is_at_least: bool
+    missed_until: Millis
+
+
+async def replay_runs(db: Connection, wanted: RunFilter, since: Millis) -> Replay:
+    """The newest runs that began or changed since a moment, and how many others there were."""
+    found = await find_runs(db, wanted, RunWindow(after=since), limit=MAX_REPLAYED)
+    changed, has_more = await _list_changed(db, wanted, since)
+    ids = sorted({*found.ids, *changed})[-MAX_REPLAYED:]
+    left_out = len({*found.ids, *changed}) - len(ids)
+    if found.next is None:
+        until = since if not left_out else id_millis(ids[0])
+        return Replay(ids=ids, missed_count=left_out, is_at_least=has_more, missed_until=until)
+    window = RunWindow(after=since, below=found.next)
+    rest = await find_runs(db, wanted, window, limit=MAX_COUNTED_MISSED, max_examined=MAX_COUNTED_MISSED)
+    is_at_least = rest.next is not None or has_more
+    return Replay(
+        ids=ids,
+        missed_count=len(rest.ids) + left_out,
+        is_at_least=is_at_least,
+        missed_until=id_millis(found.next),
+    )
+
+
+async def _list_changed(db: Connection, wanted: RunFilter, since: Millis) -> tuple[list[NotificationId], bool]:
+    """The runs that changed last, and whether there are more."""
+    if wanted.is_empty:
+        return [], False
+    selection = await select_runs(db, wanted)
+    parts = " OR ".join(f"({one})" for one in selection.parts) or "FALSE"
+    query = sql(f"""
+        SELECT id FROM (
+            SELECT t.id, ({selection.match}) AND ({parts}) AS is_match FROM notifications AS t
+            WHERE t.environment_id = :environment_id AND t.updated_at <> t.created_at AND t.updated_at > :since
+            ORDER BY t.updated_at DESC, t.id DESC LIMIT {MAX_COUNTED_MISSED}
+        ) AS found WHERE is_match LIMIT :limit
+    """)
+    rows = await db.fetch(query, **selection.parameters, since=since, limit=MAX_REPLAYED + 1)
+    return [row["id"] for row in rows[:MAX_REPLAYED]], len(rows) > MAX_REPLAYED

@@ -18,12 +18,11 @@ from clarion.errors import StoreUnavailable
 from clarion.http.streams import Broadcast
 from clarion.ids import EnvironmentId, NotificationId
 from clarion.providers.builtin import BuiltinNames
+from clarion.runs.changes import OVERLAP, Changes, Replay, replay_runs
 from clarion.runs.filters import has_row, read_filter
+from clarion.runs.listeners import Chunk, Missed, RunListener, encode_missed
 from clarion.runs.model import RunFilter, RunRow
 from clarion.runs.store import list_run_rows
-from clarion.runs.stream.changes import OVERLAP, Changes
-from clarion.runs.stream.listeners import Chunk, Missed, RunListener, encode_missed
-from clarion.runs.stream.replay import Replay, replay_runs
 from clarion.runs.wire import RunOut, RunsSampledOut
 
 POLL_SECONDS = 0.5

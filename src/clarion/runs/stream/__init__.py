@@ -1,1 +1,0 @@
-"""Changes of runs as they happen."""
