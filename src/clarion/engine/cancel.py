@@ -30,13 +30,13 @@ async def cancel_transaction(
     db: Connection, environment_id: EnvironmentId, transaction_key: TransactionKey, now: Millis
 ) -> bool:
     """Stop what a transaction has not done yet; returns whether there was anything to stop."""
-    found = await triggers.find_trigger_by_transaction(db, environment_id, transaction_key)
-    if found is None:
+    wanted = await triggers.find_trigger_by_transaction(db, environment_id, transaction_key)
+    if wanted is None:
         return False
     # Lanes before rows, as the engine takes them.
-    await lock_lanes(db, environment_id, _lanes_of(found))
+    await lock_lanes(db, environment_id, _lanes_of(wanted))
     await wait_for_claims(db, environment_id)
-    trigger = await triggers.lock_trigger(db, environment_id, found.id)
+    trigger = await triggers.lock_trigger(db, environment_id, wanted.id)
     if trigger is None or trigger.is_canceled:
         return False
     parts = await triggers.delete_parts_of_trigger(db, environment_id, trigger.id)

@@ -102,10 +102,10 @@ async def settle_claim(db: Connection, environment_id: EnvironmentId, claim: Cla
     done = [one.trigger_id for one in claim.progress if one.position is None]
     if done:
         await triggers.mark_triggers_done(db, environment_id, done)
-    for one in claim.progress:
-        if one.position is not None:
+    for progress in claim.progress:
+        if progress.position is not None:
             await triggers.update_position(
-                db, environment_id, one.trigger_id, priority=one.priority, position=one.position
+                db, environment_id, progress.trigger_id, priority=progress.priority, position=progress.position
             )
     await triggers.delete_parts(db, environment_id, [one.id for one in claim.parts])
 
@@ -163,26 +163,26 @@ async def _claim(
     room = limit
     # On PostgreSQL nobody but the lanes waits for a unit, and with larger chunks of crowds statements are planned less.
     crowd_factor = 2 if db.dialect is Dialect.POSTGRES else 1
-    for one in sorted(items, key=_order):
-        if room <= 0 or (until is not None and _order(one) > until):
+    for item in sorted(items, key=_order):
+        if room <= 0 or (until is not None and _order(item) > until):
             claim.has_more = True
             break
-        if isinstance(one, RecipientBatch):
-            claim.parts.append(one)
-            room -= one.size // (crowd_factor if one.priority is one.priority.of_fan_out else 1)
-        elif one.state is TriggerState.QUEUED:
-            direct.append(one)
-            room -= len(one.recipients.people)
+        if isinstance(item, RecipientBatch):
+            claim.parts.append(item)
+            room -= item.size // (crowd_factor if item.priority is item.priority.of_fan_out else 1)
+        elif item.state is TriggerState.QUEUED:
+            direct.append(item)
+            room -= len(item.recipients.people)
         else:
             # A small crowd is not cut: its rest would take another unit of work.
             chunk = max(room, min(limit, SMALL_CROWD))
-            if one.position is not None:
+            if item.position is not None:
                 chunk = crowd_factor * room
-            found, state = await take_recipients(db, environment_id, one, now, limit=chunk)
-            claim.recipients += found
+            recipients, state = await take_recipients(db, environment_id, item, now, limit=chunk)
+            claim.recipients += recipients
             claim.progress.append(state)
             claim.has_more = claim.has_more or state.position is not None
-            room -= len(found)
+            room -= len(recipients)
     # Ahead of the next chunks of crowds: a person of several topics gets the first one.
     claim.recipients = [*await list_part_recipients(db, environment_id, claim.parts, now), *claim.recipients]
     is_mixed = bool(claim.recipients)

@@ -156,9 +156,9 @@ class DigestWindows:
         if not missing:
             return
         rows = await self._db.fetch(LIST_WINDOWS, environment_id=self._environment_id, ids=missing)
-        found = {row["id"]: _window(row) for row in rows}
-        self._stored |= {one: found.get(one) for one in missing}
-        self._windows |= {one: found.get(one) for one in missing}
+        windows = {row["id"]: _window(row) for row in rows}
+        self._stored |= {window_id: windows.get(window_id) for window_id in missing}
+        self._windows |= {window_id: windows.get(window_id) for window_id in missing}
 
     async def load_led(self, job_ids: Sequence[JobId]) -> None:
         """Read the windows that these jobs lead, with their events and the triggers of those."""
@@ -182,11 +182,11 @@ class DigestWindows:
             return
         scope = {"environment_id": self._environment_id}
         rows = await self._db.fetch(LIST_EVENTS, **scope, window_ids=window_ids, limit=MAX_EVENTS)
-        found: dict[bytes, list[_DigestEvent]] = {}
+        events_of: dict[bytes, list[_DigestEvent]] = {}
         for row in rows:
-            found.setdefault(row["window_id"], []).append(_event(row))
+            events_of.setdefault(row["window_id"], []).append(_event(row))
             self._loaded.setdefault(row["window_id"], _LoadedEvents(row["total"]))
-        for window_id, events in found.items():
+        for window_id, events in events_of.items():
             window = self._windows[window_id]
             self._loaded[window_id].events = choose_shown(events, window.leader_id if window else None)
         shown = [one.event for loaded in self._loaded.values() for one in loaded.events]
@@ -303,14 +303,14 @@ async def _update(db: Connection, environment_id: EnvironmentId, windows: Sequen
     rows = [
         {
             "environment_id": environment_id,
-            "id": one.id,
-            "generation": one.generation,
-            "leader_id": one.leader_id,
-            "leader_run_id": one.leader_run_id,
-            "closes_at": one.closes_at,
-            "last_event_at": one.last_event_at,
+            "id": window.id,
+            "generation": window.generation,
+            "leader_id": window.leader_id,
+            "leader_run_id": window.leader_run_id,
+            "closes_at": window.closes_at,
+            "last_event_at": window.last_event_at,
         }
-        for one in windows
+        for window in windows
     ]
     if rows:
         await db.execute_many(UPDATE_WINDOWS, rows)
@@ -326,13 +326,13 @@ def choose_shown(events: Iterable[_DigestEvent], leader_id: JobId | None) -> lis
     ordered = sorted(events, key=lambda one: (one.trigger_id, one.job_id))
     own = [one for one in ordered if one.job_id == leader_id]
     size, shown = sum(one.size for one in own), list(own)
-    for one in ordered:
-        if one.job_id == leader_id:
+    for event in ordered:
+        if event.job_id == leader_id:
             continue
-        size += one.size
+        size += event.size
         if len(shown) >= MAX_EVENTS or (shown and size > MAX_EVENT_BYTES):
             break
-        shown.append(one)
+        shown.append(event)
     return sorted(shown, key=lambda one: (one.trigger_id, one.job_id))
 
 

@@ -48,29 +48,29 @@ async def start_runs(
     workflows = await list_workflows_by_id(db, environment_id, [one.trigger.workflow_id for one in recipients])
     versions = await list_versions_by_id(db, environment_id, [one.trigger.version_id for one in recipients])
     runs = []
-    for one in recipients:
-        version = versions[one.trigger.version_id]
-        lane = lane_of(one.subscriber.key)
+    for recipient in recipients:
+        version = versions[recipient.trigger.version_id]
+        lane = lane_of(recipient.subscriber.key)
         jobs = [
-            Job(id=JobId(new_id(now)), step=place, lane=lane, priority=one.priority)
+            Job(id=JobId(new_id(now)), step=place, lane=lane, priority=recipient.priority)
             for place, step in enumerate(version.steps)
             if step.active
         ]
-        topics = [{"_topicId": one.topic.id, "topicKey": one.topic.key}] if one.topic else []
+        topics = [{"_topicId": recipient.topic.id, "topicKey": recipient.topic.key}] if recipient.topic else []
         run = Run(
             id=NotificationId(new_id(now)),
-            trigger=one.trigger,
-            workflow=workflows[one.trigger.workflow_id],
+            trigger=recipient.trigger,
+            workflow=workflows[recipient.trigger.workflow_id],
             version=version,
-            subscriber=one.subscriber,
+            subscriber=recipient.subscriber,
             jobs=jobs,
             topics=topics,
-            recipient={"subscriberId": one.subscriber.key},
-            actor=one.actor,
+            recipient={"subscriberId": recipient.subscriber.key},
+            actor=recipient.actor,
             is_new=True,
         )
-        if one.refusal is not None:
-            _refuse(run, one.refusal, now)
+        if recipient.refusal is not None:
+            _refuse(run, recipient.refusal, now)
         runs.append(run)
     await _add_preferences(db, environment_id, runs)
     return runs
@@ -97,17 +97,17 @@ async def load_runs(db: Connection, environment_id: EnvironmentId, ids: Iterable
     jobs = await list_jobs_of_runs(db, environment_id, wanted)
     runs = [
         Run(
-            id=one,
-            trigger=triggers[rows[one]["trigger_id"]],
-            workflow=workflows[rows[one]["workflow_id"]],
-            version=versions[rows[one]["version_id"]],
-            subscriber=triggers[rows[one]["trigger_id"]].recipients.overlay(people[rows[one]["subscriber_id"]]),
-            jobs=jobs.get(one, []),
-            topics=json_value(rows[one]["topics"]) or [],
-            recipient=json_value(rows[one]["recipient"]),
+            id=run_id,
+            trigger=triggers[rows[run_id]["trigger_id"]],
+            workflow=workflows[rows[run_id]["workflow_id"]],
+            version=versions[rows[run_id]["version_id"]],
+            subscriber=triggers[rows[run_id]["trigger_id"]].recipients.overlay(people[rows[run_id]["subscriber_id"]]),
+            jobs=jobs.get(run_id, []),
+            topics=json_value(rows[run_id]["topics"]) or [],
+            recipient=json_value(rows[run_id]["recipient"]),
         )
-        for one in wanted
-        if one in rows
+        for run_id in wanted
+        if run_id in rows
     ]
     await _add_digest_events(db, environment_id, runs)
     await _add_preferences(db, environment_id, runs)
@@ -121,11 +121,11 @@ async def _add_digest_events(db: Connection, environment_id: EnvironmentId, runs
         for job in run.jobs:
             if job.outputs is None or run.step_of(job).type is not StepType.DIGEST:
                 continue
-            found = job.digest if job.digest and "events" in job.digest else job.outputs
-            if "events" in found:
+            stored = job.digest if job.digest and "events" in job.digest else job.outputs
+            if "events" in stored:
                 job.has_events = True
-                job.outputs = {"events": found["events"], "eventCount": count_events(found)}
-                filled += found["events"]
+                job.outputs = {"events": stored["events"], "eventCount": count_events(stored)}
+                filled += stored["events"]
     if filled:
         await add_payloads(db, environment_id, filled)
 

@@ -79,9 +79,9 @@ async def list_direct_recipients(
     keys = [one.key for trigger in triggers for one in trigger.recipients.people]
     people = await ensure_subscribers(db, environment_id, keys + _actor_keys(triggers), now)
     return [
-        _recipient(trigger, people[one.key], None, _find_actor(trigger, people), trigger.priority)
+        _recipient(trigger, people[person.key], None, _find_actor(trigger, people), trigger.priority)
         for trigger in triggers
-        for one in trigger.recipients.people
+        for person in trigger.recipients.people
     ]
 
 
@@ -197,9 +197,11 @@ async def hand_back(db: Connection, trigger: Trigger, recipients: Sequence[Recip
     """Leave recipients of one trigger to the next unit of work."""
     topics = trigger.recipients.topics
     groups: dict[tuple[Priority, int | None], list[_Member]] = {}
-    for one in recipients:
-        place = None if one.topic is None else topics.index(one.topic)
-        groups.setdefault((one.priority, place), []).append(_Member(one.subscriber.id, one.subscriber.key))
+    for recipient in recipients:
+        place = None if recipient.topic is None else topics.index(recipient.topic)
+        groups.setdefault((recipient.priority, place), []).append(
+            _Member(recipient.subscriber.id, recipient.subscriber.key)
+        )
     for (priority, place), members in groups.items():
         await _insert_parts(db, trigger, priority, place, members, now)
 

@@ -86,6 +86,6 @@ def _list_digested(run: Run) -> Iterator[TriggerId]:
     for job in run.jobs:
         if job.changed and job.status is JobStatus.COMPLETED and run.step_of(job).type is StepType.DIGEST:
             for event in ((job.digest or {}).get("events") or ())[:MAX_LINKS]:
-                found = find_id(str(event.get("id")))
-                if found is not None:
-                    yield TriggerId(found)
+                trigger_id = find_id(str(event.get("id")))
+                if trigger_id is not None:
+                    yield TriggerId(trigger_id)

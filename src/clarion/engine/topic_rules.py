@@ -60,10 +60,10 @@ async def apply_topic_rules(
     with_rules = list({row["subscriber_id"] for row in rows})
     if not with_rules:
         return _once(recipients), False
-    found = await db.fetch(LIST_SUBSCRIPTIONS, **scope, subscriber_ids=with_rules)
+    subscriptions = await db.fetch(LIST_SUBSCRIPTIONS, **scope, subscriber_ids=with_rules)
     workflow_ids = [one.trigger.workflow_id for one in recipients]
     workflows = await list_workflows_by_id(db, environment_id, workflow_ids)
-    decided, left = _Rules(found, workflows, now).apply(recipients)
+    decided, left = _Rules(subscriptions, workflows, now).apply(recipients)
     for trigger_id in dict.fromkeys(one.trigger.id for one in left):
         mine = [one for one in left if one.trigger.id == trigger_id]
         await hand_back(db, mine[0].trigger, mine, now)
@@ -85,40 +85,42 @@ class _Rules:
         decided: list[Recipient] = []
         budget = WorkBudget()
         with spending(budget):
-            for place, one in enumerate(recipients):
-                if one.topic is None or one.subscriber.id not in self._of:
-                    decided.append(one)
+            for place, recipient in enumerate(recipients):
+                if recipient.topic is None or recipient.subscriber.id not in self._of:
+                    decided.append(recipient)
                     continue
                 # The first one is always decided.
                 if decided and budget.is_unit_done:
                     return decided, _without(recipients[place:], decided)
                 budget.start_run(MAX_RULES_WORK)
-                decided += self._decide(one, one.topic)
+                decided += self._decide(recipient, recipient.topic)
         return decided, []
 
-    def _decide(self, one: Recipient, topic: TopicTarget) -> list[Recipient]:
+    def _decide(self, recipient: Recipient, topic: TopicTarget) -> list[Recipient]:
         """The recipient; with a refusal; or nobody, if the person is reached in another way."""
-        if self._allows(one, topic):
-            return [one]
-        wanted = one.trigger.recipients
-        is_named = any(person.key == one.subscriber.key for person in wanted.people)
-        others = (other for other in wanted.topics if other is not topic and one.subscriber.key not in other.exclude)
-        if is_named or any(self._is_member(one, other) and self._allows(one, other) for other in others):
+        if self._allows(recipient, topic):
+            return [recipient]
+        wanted = recipient.trigger.recipients
+        is_named = any(person.key == recipient.subscriber.key for person in wanted.people)
+        others = (
+            other for other in wanted.topics if other is not topic and recipient.subscriber.key not in other.exclude
+        )
+        if is_named or any(self._is_member(recipient, other) and self._allows(recipient, other) for other in others):
             return []
-        return [replace(one, refusal=self._explain(one, topic))]
+        return [replace(recipient, refusal=self._explain(recipient, topic))]
 
-    def _is_member(self, one: Recipient, topic: TopicTarget) -> bool:
-        return _id(topic) in self._of[one.subscriber.id]
+    def _is_member(self, recipient: Recipient, topic: TopicTarget) -> bool:
+        return _id(topic) in self._of[recipient.subscriber.id]
 
-    def _allows(self, one: Recipient, topic: TopicTarget) -> bool:
+    def _allows(self, recipient: Recipient, topic: TopicTarget) -> bool:
         """Whether a subscription to the topic allows it; who has left the topic in the meantime has none."""
-        rows = self._of[one.subscriber.id].get(_id(topic), [])
-        subject, variables = subject_of(self._workflow(one)), partial(self._variables, one)
+        rows = self._of[recipient.subscriber.id].get(_id(topic), [])
+        subject, variables = subject_of(self._workflow(recipient)), partial(self._variables, recipient)
         return not rows or any(decide_rules(_rules(row), subject, variables, now=self._now) for row in rows)
 
-    def _explain(self, one: Recipient, topic: TopicTarget) -> dict[str, Any]:
-        subject, variables = subject_of(self._workflow(one)), partial(self._variables, one)
-        default = subscription_identifier(TopicKey(topic.key), one.subscriber.key)
+    def _explain(self, recipient: Recipient, topic: TopicTarget) -> dict[str, Any]:
+        subject, variables = subject_of(self._workflow(recipient)), partial(self._variables, recipient)
+        default = subscription_identifier(TopicKey(topic.key), recipient.subscriber.key)
         return {
             "topicKey": topic.key,
             "subscriptions": [
@@ -126,20 +128,20 @@ class _Rules:
                     "identifier": row["identifier"] or default,
                     **explain_rules(_rules(row), subject, variables, now=self._now),
                 }
-                for row in self._of[one.subscriber.id].get(_id(topic), [])
+                for row in self._of[recipient.subscriber.id].get(_id(topic), [])
             ],
         }
 
-    def _workflow(self, one: Recipient) -> Workflow:
-        return self._workflows[one.trigger.workflow_id]
+    def _workflow(self, recipient: Recipient) -> Workflow:
+        return self._workflows[recipient.trigger.workflow_id]
 
-    def _variables(self, one: Recipient) -> Mapping[str, Any]:
+    def _variables(self, recipient: Recipient) -> Mapping[str, Any]:
         return {
-            "payload": one.trigger.payload,
-            "subscriber": person_variables(one.subscriber),
-            "actor": None if one.actor is None else person_variables(one.actor),
-            "context": one.trigger.contexts or {},
-            "workflow": workflow_variables(self._workflow(one)),
+            "payload": recipient.trigger.payload,
+            "subscriber": person_variables(recipient.subscriber),
+            "actor": None if recipient.actor is None else person_variables(recipient.actor),
+            "context": recipient.trigger.contexts or {},
+            "workflow": workflow_variables(self._workflow(recipient)),
         }
 
 
@@ -160,10 +162,10 @@ def _without(recipients: Sequence[Recipient], decided: Sequence[Recipient]) -> l
 def _once(recipients: Sequence[Recipient]) -> list[Recipient]:
     """Each person once for each trigger, with a refusal only if no other way to them is listed."""
     once: dict[tuple[TriggerId, SubscriberId], Recipient] = {}
-    for one in recipients:
-        found = once.setdefault((one.trigger.id, one.subscriber.id), one)
-        if found.refusal is not None and one.refusal is None:
-            once[one.trigger.id, one.subscriber.id] = one
+    for recipient in recipients:
+        listed = once.setdefault((recipient.trigger.id, recipient.subscriber.id), recipient)
+        if listed.refusal is not None and recipient.refusal is None:
+            once[recipient.trigger.id, recipient.subscriber.id] = recipient
     return list(once.values())
 
 

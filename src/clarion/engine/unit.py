@@ -155,10 +155,10 @@ def measure_unit(measures: Measures, done: UnitResult, now: Millis) -> None:
                 completed.append(seconds)
     measures.started_runs += len(started)
     _count_messages(measures, done)
-    for one in done.resumed:
-        started.append((now - one.due_at) / SECOND)
-        if one.run.jobs[-1].status in FINISHED and not one.run.is_canceled:
-            completed.append((now - one.began_at) / SECOND)
+    for resumed in done.resumed:
+        started.append((now - resumed.due_at) / SECOND)
+        if resumed.run.jobs[-1].status in FINISHED and not resumed.run.is_canceled:
+            completed.append((now - resumed.began_at) / SECOND)
     measures.lane_seconds.observe_all(started)
     measures.run_seconds.observe_all(completed)
     measures.completed_runs += len(completed)

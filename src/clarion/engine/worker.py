@@ -216,21 +216,21 @@ class Engine:
         busy = await self._database.read(lambda db: list_busy(db, lanes, now))
         self._sizes.note_busy(busy, now)
         # The environment that was served last comes last: one with a backlog lets others in after one unit.
-        for one in sorted(busy, key=lambda one: (one.environment_id <= self._last_served, one.environment_id)):
-            if one.has_canceling:
+        for environment in sorted(busy, key=lambda one: (one.environment_id <= self._last_served, one.environment_id)):
+            if environment.has_canceling:
                 await self._database.transaction(
-                    partial(continue_cancel, environment_id=one.environment_id, now=self._clock.now())
+                    partial(continue_cancel, environment_id=environment.environment_id, now=self._clock.now())
                 )
                 worked = True
-            takes = lanes if one.is_own else self._lanes_to_steal(one.environment_id, now)
+            takes = lanes if environment.is_own else self._lanes_to_steal(environment.environment_id, now)
             if not takes:
                 continue
-            self._last_served = one.environment_id
-            done = await self._run_unit(one.environment_id, takes)
+            self._last_served = environment.environment_id
+            done = await self._run_unit(environment.environment_id, takes)
             for _ in range(units_alone - 1 if len(busy) == 1 else 0):
                 if not done.has_more or self._hint.is_set():
                     break
-                done = await self._run_unit(one.environment_id, takes)
+                done = await self._run_unit(environment.environment_id, takes)
             worked = worked or done.runs > 0
             if done.runs >= _LARGE_UNIT and not done.has_more:
                 # More will have come after a moment, and a larger unit costs less per run.

@@ -88,13 +88,13 @@ MESSAGES = Insert(
 
 
 def _message_row(environment_id: EnvironmentId, run: Run, message: NewMessage, now: Millis) -> tuple[Any, ...]:
-    one = message
-    delivered_at = None if one.delivered_at is None else json_text([one.delivered_at])
+    delivered_at = None if message.delivered_at is None else json_text([message.delivered_at])
     return (
-        *(environment_id, one.id, run.id, one.job_id, run.trigger.id, run.workflow.id, one.step_id),
-        *(run.subscriber.id, one.channel, one.provider_id, one.status, one.content, one.subject, one.title, one.email),
-        *(one.phone, _json(one.email_options), one.webhook_url, _json(one.device_tokens), _json(one.cta), one.avatar),
-        *(_json(one.data), one.severity, False, False, False, delivered_at, one.error_text, now, now, one.id),
+        *(environment_id, message.id, run.id, message.job_id, run.trigger.id, run.workflow.id, message.step_id),
+        *(run.subscriber.id, message.channel, message.provider_id, message.status, message.content, message.subject),
+        *(message.title, message.email, message.phone, _json(message.email_options), message.webhook_url),
+        *(_json(message.device_tokens), _json(message.cta), message.avatar, _json(message.data), message.severity),
+        *(False, False, False, delivered_at, message.error_text, now, now, message.id),
         _context_keys(run.trigger),
     )
 

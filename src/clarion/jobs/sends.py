@@ -156,13 +156,13 @@ async def wait(
     rows = [
         {
             "environment_id": environment_id,
-            "id": one.job_id,
-            "due_at": one.until,
-            "put_off_since": one.put_off_since,
-            "detail": json_text(one.reason),
+            "id": wait.job_id,
+            "due_at": wait.until,
+            "put_off_since": wait.put_off_since,
+            "detail": json_text(wait.reason),
             "now": now,
         }
-        for one in waits
+        for wait in waits
     ]
     if rows:
         await db.execute_many(WAIT, rows)
@@ -234,7 +234,7 @@ async def _change_dead(
 ) -> list[JobId]:
     changed: list[JobId] = []
     for start in range(0, len(ids), _REDRIVEN_TOGETHER):
-        portion = list(ids[start : start + _REDRIVEN_TOGETHER])
-        rows = await db.fetch(query, environment_id=environment_id, ids=portion, now=now, **details)
+        batch = list(ids[start : start + _REDRIVEN_TOGETHER])
+        rows = await db.fetch(query, environment_id=environment_id, ids=batch, now=now, **details)
         changed += [row["id"] for row in rows]
     return changed

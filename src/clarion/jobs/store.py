@@ -159,10 +159,10 @@ async def list_jobs_of_runs(
     db: Connection, environment_id: EnvironmentId, run_ids: Sequence[NotificationId]
 ) -> dict[NotificationId, list[Job]]:
     """The jobs of each run, in step order."""
-    found: dict[NotificationId, list[Job]] = {}
+    jobs: dict[NotificationId, list[Job]] = {}
     for row in await db.fetch(LIST_JOBS, environment_id=environment_id, ids=list(run_ids)):
-        found.setdefault(row["notification_id"], []).append(_job(row))
-    return found
+        jobs.setdefault(row["notification_id"], []).append(_job(row))
+    return jobs
 
 
 async def list_due_runs(

@@ -91,13 +91,13 @@ def add_answers(inner: ASGIApp, answers: Answers) -> ASGIApp:
         return answer(scope, receive, send) if scope["path"] in _PATHS else inner(scope, receive, send)
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        found = None
+        answered = None
         if scope["method"] in _METHODS:
-            found = await answers.answer(scope["path"], dict(scope["headers"]), is_public=True)
-        if found is None:
+            answered = await answers.answer(scope["path"], dict(scope["headers"]), is_public=True)
+        if answered is None:
             await inner(scope, receive, send)
         else:
-            await _send(found, send, with_body=scope["method"] == "GET")
+            await _send(answered, send, with_body=scope["method"] == "GET")
 
     return serve
 

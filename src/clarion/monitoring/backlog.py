@@ -203,6 +203,6 @@ def _moment_of(row: Row) -> Millis | None:
 
 
 def _add_up(rows: Iterable[Row], limit: int) -> QueueBacklog:
-    found = [row for row in rows if row["count"]]
-    count = sum(row["count"] for row in found)
-    return QueueBacklog(count=min(count, limit), since=min((row["since"] for row in found), default=None))
+    waiting = [row for row in rows if row["count"]]
+    count = sum(row["count"] for row in waiting)
+    return QueueBacklog(count=min(count, limit), since=min((row["since"] for row in waiting), default=None))

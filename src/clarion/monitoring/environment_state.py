@@ -101,9 +101,9 @@ class EnvironmentWatch:
     async def find(self, environment_id: EnvironmentId) -> EnvironmentSnapshot:
         """The present state, a few seconds old at most; raises StoreUnavailable."""
         async with self._lock:
-            found = self._read.get(environment_id)
-            if found is not None and time.monotonic() - found[0] < _FRESH_SECONDS:
-                return found[1]
+            last = self._read.get(environment_id)
+            if last is not None and time.monotonic() - last[0] < _FRESH_SECONDS:
+                return last[1]
             now = self._clock.now()
             state = await self._database.scan(lambda db: read_environment_state(db, environment_id, now))
             self._read.put(environment_id, (time.monotonic(), state))

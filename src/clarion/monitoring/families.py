@@ -249,9 +249,9 @@ def _store(store: StoreState, now: Millis) -> Iterator["Metric"]:
     )
     yield _gauge("clarion_dead_letters", "Sends that were given up, up to 10000.", (), [((), store.dead_letters)])
     circuits: dict[tuple[str, str], bool] = {}
-    for one in store.unwell:
-        key = (one.provider_id, one.identifier)
-        circuits[key] = circuits.get(key, False) or one.is_open
+    for integration in store.unwell:
+        key = (integration.provider_id, integration.identifier)
+        circuits[key] = circuits.get(key, False) or integration.is_open
     yield _gauge(
         "clarion_circuit_open",
         "Integrations whose last sends failed: 1 while other integrations are used instead.",
@@ -284,8 +284,8 @@ def _histogram(
     from prometheus_client.core import HistogramMetricFamily  # noqa: PLC0415
 
     family = HistogramMetricFamily(name, about, labels=labels)
-    for values, one in samples:
-        bounds = [*(str(bound) for bound in one.bounds), "+Inf"]
-        counts = list(accumulate(one.counts))
-        family.add_metric(values, buckets=list(zip(bounds, counts, strict=True)), sum_value=one.total)
+    for values, histogram in samples:
+        bounds = [*(str(bound) for bound in histogram.bounds), "+Inf"]
+        counts = list(accumulate(histogram.counts))
+        family.add_metric(values, buckets=list(zip(bounds, counts, strict=True)), sum_value=histogram.total)
     return family

@@ -177,9 +177,9 @@ class Heartbeat:
         if self._database.dialect is not Dialect.SQLITE:
             return
         here = (socket.gethostname(), os.getpid())
-        for one in await self._database.read(list_processes):
-            if one.is_alive and (one.host, one.pid) != here:
-                fields = {"kind": one.kind, "host": one.host, "pid": one.pid}
+        for process in await self._database.read(list_processes):
+            if process.is_alive and (process.host, process.pid) != here:
+                fields = {"kind": process.kind, "host": process.host, "pid": process.pid}
                 log.warning("Another process serves this SQLite store; run one, or use PostgreSQL", extra=fields)
 
     async def beat(self, kind: str) -> None:

@@ -73,11 +73,11 @@ class MonitoringPort:
 
 
 def _read_headers(lines: list[str]) -> Mapping[bytes, bytes]:
-    found = {}
+    headers = {}
     for line in lines:
         name, _, value = line.partition(":")
-        found[name.strip().lower().encode("latin-1")] = value.strip().encode("latin-1")
-    return found
+        headers[name.strip().lower().encode("latin-1")] = value.strip().encode("latin-1")
+    return headers
 
 
 def _refuse(status: int, message: str) -> Answer:

@@ -146,16 +146,16 @@ def status_document(status: InstallationStatus) -> dict[str, object]:
     }
 
 
-def _process_document(one: ProcessRow) -> dict[str, object]:
+def _process_document(process: ProcessRow) -> dict[str, object]:
     return {
-        "kind": one.kind,
-        "host": one.host,
-        "pid": one.pid,
-        "version": one.version,
-        "isAlive": one.is_alive,
-        "isReady": one.report.is_ready,
-        "startedAt": one.started_at,
-        "seenSecondsAgo": (one.now - one.seen_at) / 1000,
-        "clockOffsetSeconds": one.clock_offset_seconds,
-        "report": one.report,
+        "kind": process.kind,
+        "host": process.host,
+        "pid": process.pid,
+        "version": process.version,
+        "isAlive": process.is_alive,
+        "isReady": process.report.is_ready,
+        "startedAt": process.started_at,
+        "seenSecondsAgo": (process.now - process.seen_at) / 1000,
+        "clockOffsetSeconds": process.clock_offset_seconds,
+        "report": process.report,
     }

@@ -52,15 +52,15 @@ class FailingIntegrationOut(Wire):
     """Whether nothing is sent through it now, and others are used."""
 
     @classmethod
-    def of(cls, one: FailingIntegration, names: BuiltinNames) -> Self:
+    def of(cls, integration: FailingIntegration, names: BuiltinNames) -> Self:
         return cls(
-            id=id_text(one.id),
-            name=one.name,
-            identifier=one.identifier,
-            provider_id=names.to_wire(one.provider_id),
-            channel=one.channel,
-            failures=one.failures,
-            is_open=one.is_open,
+            id=id_text(integration.id),
+            name=integration.name,
+            identifier=integration.identifier,
+            provider_id=names.to_wire(integration.provider_id),
+            channel=integration.channel,
+            failures=integration.failures,
+            is_open=integration.is_open,
         )
 
 

@@ -139,22 +139,22 @@ async def _list_needed(
     db: Connection, scope: WalkScope, leaders: Mapping[NotificationId, NotificationId | None]
 ) -> set[NotificationId]:
     """Those of the runs that are under way or were recently, or that were merged into such a one."""
-    environment, found = {"environment_id": scope.environment_id}, dict(leaders)
+    environment, into = {"environment_id": scope.environment_id}, dict(leaders)
     looked_at: set[NotificationId] = set()
     needed: set[NotificationId] = set()
     # A workflow has no more digests than steps, so that no chain is longer.
     for _ in range(_MAX_STEPS):
-        asked = (found.keys() | {one for one in found.values() if one is not None}) - looked_at
+        asked = (into.keys() | {one for one in into.values() if one is not None}) - looked_at
         if not asked:
             break
         horizon = scope.horizon(DataKind.RUNS)
         rows = await db.fetch(LIST_NEEDED, **environment, run_ids=list(asked), horizon=horizon)
         needed |= {row["notification_id"] for row in rows}
         looked_at |= asked
-        above = [one for one in asked if one not in found]
+        above = [one for one in asked if one not in into]
         rows = await db.fetch(LIST_DIGESTED_INTO, **environment, run_ids=above) if above else []
-        found |= dict.fromkeys(above) | {row["id"]: row["digested_into"] for row in rows}
-    return {one for one in leaders if _leads_to(one, found, needed)}
+        into |= dict.fromkeys(above) | {row["id"]: row["digested_into"] for row in rows}
+    return {one for one in leaders if _leads_to(one, into, needed)}
 
 
 def _leads_to(

@@ -181,10 +181,10 @@ async def save_progress(
 
 async def list_deleted(db: Connection) -> dict[EnvironmentId, Counter[str]]:
     """How many rows were deleted so far, by environment and name of the walk."""
-    found: dict[EnvironmentId, Counter[str]] = {}
+    deleted: dict[EnvironmentId, Counter[str]] = {}
     for row in await db.fetch(LIST_DELETED):
-        found.setdefault(row["environment_id"], Counter())[row["walk"]] = row["deleted"]
-    return found
+        deleted.setdefault(row["environment_id"], Counter())[row["walk"]] = row["deleted"]
+    return deleted
 
 
 async def claim_lease(db: Connection, owner: bytes, now: Millis) -> bool:

@@ -140,18 +140,18 @@ class Retention:
 
 async def count_old(database: Database, settings: Settings, now: Millis) -> dict[EnvironmentId, Counter[str]]:
     """How many rows of each walk would be deleted at this moment; reads all old rows and changes nothing."""
-    found: dict[EnvironmentId, Counter[str]] = {}
+    old: dict[EnvironmentId, Counter[str]] = {}
     for task in list_all_tasks(await database.scan(partial(list_scopes, settings=settings, now=now)), now):
         is_last = False
         while not is_last:
             page = await database.scan(partial(choose_page, task=task))
             for row in page.rows:
                 environment_id = row["environment_id"] if task.walk.due is None else task.scope.environment_id
-                found.setdefault(environment_id, Counter())[task.walk.name] += 1
+                old.setdefault(environment_id, Counter())[task.walk.name] += 1
             # A walk that waits for the deletion of its page would read that page for ever.
             is_last = page.is_last or page.last == task.progress.position
             task.progress = WalkProgress(page.last, now)
-    return found
+    return old
 
 
 def _is_worth_saving(task: Task, page: WalkPage) -> bool:

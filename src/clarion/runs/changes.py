@@ -153,13 +153,13 @@ class Changes:
     async def read(self, db: Connection, now: Millis) -> News:
         if not self._has_started:
             await self.start(db, now)
-        found: dict[NotificationId, Row] = {}
+        runs: dict[NotificationId, Row] = {}
         left_out = 0
         for order in self._orders:
             rows, more = await order.read(db, self._scope, now)
-            found |= {row["id"]: row for row in rows}
+            runs |= {row["id"]: row for row in rows}
             left_out += more
-        return News(rows=list(found.values()), left_out=left_out)
+        return News(rows=list(runs.values()), left_out=left_out)
 
 
 MAX_REPLAYED = 500
@@ -177,21 +177,21 @@ class Replay(Struct, frozen=True, kw_only=True):
 
 async def replay_runs(db: Connection, wanted: RunFilter, since: Millis) -> Replay:
     """The newest runs that began or changed since a moment, and how many others there were."""
-    found = await find_runs(db, wanted, RunWindow(after=since), limit=MAX_REPLAYED)
+    newest = await find_runs(db, wanted, RunWindow(after=since), limit=MAX_REPLAYED)
     changed, has_more = await _list_changed(db, wanted, since)
-    ids = sorted({*found.ids, *changed})[-MAX_REPLAYED:]
-    left_out = len({*found.ids, *changed}) - len(ids)
-    if found.next is None:
+    ids = sorted({*newest.ids, *changed})[-MAX_REPLAYED:]
+    left_out = len({*newest.ids, *changed}) - len(ids)
+    if newest.next is None:
         until = since if not left_out else id_millis(ids[0])
         return Replay(ids=ids, missed_count=left_out, is_at_least=has_more, missed_until=until)
-    window = RunWindow(after=since, below=found.next)
+    window = RunWindow(after=since, below=newest.next)
     rest = await find_runs(db, wanted, window, limit=MAX_COUNTED_MISSED, max_examined=MAX_COUNTED_MISSED)
     is_at_least = rest.next is not None or has_more
     return Replay(
         ids=ids,
         missed_count=len(rest.ids) + left_out,
         is_at_least=is_at_least,
-        missed_until=id_millis(found.next),
+        missed_until=id_millis(newest.next),
     )
 
 

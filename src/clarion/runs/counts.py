@@ -118,7 +118,7 @@ async def _count_exactly(
     db: Connection, selection: Selection, span: TimeSpan, limit: int
 ) -> Counter[tuple[int, RunStatus]] | None:
     """The counts; None if there are too many rows to look at."""
-    found: Counter[tuple[int, RunStatus]] = Counter()
+    counts: Counter[tuple[int, RunStatus]] = Counter()
     examined = 0
     for part in selection.parts:
         query = sql(f"""
@@ -137,10 +137,10 @@ async def _count_exactly(
             examined += row["examined"]
             # The time in an id may differ a little from that of its row.
             bucket = min(max(row["bucket"] * span.interval.millis, span.buckets[0]), span.buckets[-1])
-            found[bucket, _status(row)] += int(row["matched"])
+            counts[bucket, _status(row)] += int(row["matched"])
         if examined > limit:
             return None
-    return found
+    return counts
 
 
 async def _take_samples(
@@ -167,9 +167,9 @@ async def _take_samples(
 async def _sample(db: Connection, selection: Selection, ranges: Sequence[_Range], limit: int) -> None:
     """Look at the first rows of each range."""
     for start in range(0, len(ranges), _RANGES_PER_QUERY):
-        portion = ranges[start : start + _RANGES_PER_QUERY]
+        batch = ranges[start : start + _RANGES_PER_QUERY]
         selects, parameters = [], dict(selection.parameters)
-        for number, sampled in enumerate(portion):
+        for number, sampled in enumerate(batch):
             selects.append(f"""
                 SELECT {number} AS place, status, count(*) AS examined, max(created_at) AS last,
                     sum(CASE WHEN is_match THEN 1 ELSE 0 END) AS matched
@@ -177,7 +177,7 @@ async def _sample(db: Connection, selection: Selection, ranges: Sequence[_Range]
             """)
             parameters |= _bounds(sampled.low, sampled.high, str(number))
         for row in await db.fetch(sql(" UNION ALL ".join(selects)), **parameters, reach=limit):
-            _add(portion[row["place"]], row)
+            _add(batch[row["place"]], row)
 
 
 def _add(sampled: _Range, row: Row) -> None:

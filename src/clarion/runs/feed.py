@@ -87,14 +87,14 @@ class RunFeed:
 
     async def _resolve(self, listeners: Iterable[RunListener]) -> None:
         """Look up again what filters name and what did not exist yet."""
-        for one in listeners:
-            if one.has_unknown:
-                query = one.query
+        for listener in listeners:
+            if listener.has_unknown:
+                query = listener.query
 
                 async def read(db: Connection) -> RunFilter:
                     return await read_filter(db, self._environment_id, query, self._names)  # noqa: B023 - awaited here
 
-                one.wanted = await self._read(read)
+                listener.wanted = await self._read(read)
 
     async def _send(self, groups: _Groups, rows: Sequence[Row], skipped: int, now: Millis) -> None:
         matching = {wanted: [row["id"] for row in rows if has_row(wanted, row)] for wanted in groups}
@@ -107,10 +107,10 @@ class RunFeed:
             left_out = chosen.left_out + round(skipped * len(ids) / len(rows))
             if not chosen.ids and not left_out:
                 continue
-            for one in chosen.ids:
-                if one not in encoded:
-                    encoded[one] = self._encode(loaded[one])
-            data = b"".join(encoded[one] for one in chosen.ids) + _encode_end(left_out, now)
+            for run_id in chosen.ids:
+                if run_id not in encoded:
+                    encoded[run_id] = self._encode(loaded[run_id])
+            data = b"".join(encoded[run_id] for run_id in chosen.ids) + _encode_end(left_out, now)
             chunk = Chunk(data=data, rows=len(chosen.ids), after=self._looked_at or now, before=now)
             for listener in groups[wanted]:
                 listener.put(chunk)
@@ -126,31 +126,31 @@ class RunFeed:
     async def _welcome(self, listeners: Iterable[RunListener], now: Millis) -> None:
         """Begin to send; those who come back are sent what they missed, as far as that is possible."""
         replays: dict[tuple[RunFilter, Millis | None], Chunk] = {}
-        for one in listeners:
-            key = (one.wanted, one.after)
-            if one.after is not None and key not in replays:
-                replays[key] = await self._replay(one.wanted, one.after, now)
-            one.put(replays.get(key) or Chunk(data=_encode_end(0, now), rows=0, after=now, before=now))
-            one.has_joined, one.sent_at = True, now
+        for listener in listeners:
+            key = (listener.wanted, listener.after)
+            if listener.after is not None and key not in replays:
+                replays[key] = await self._replay(listener.wanted, listener.after, now)
+            listener.put(replays.get(key) or Chunk(data=_encode_end(0, now), rows=0, after=now, before=now))
+            listener.has_joined, listener.sent_at = True, now
 
     async def _replay(self, wanted: RunFilter, after: Millis, now: Millis) -> Chunk:
         since = Millis(after - OVERLAP)
-        found: Replay = await self._database.scan(lambda db: replay_runs(db, wanted, since))
-        loaded = await self._load(found.ids)
-        data = b"".join(self._encode(loaded[one]) for one in found.ids if one in loaded)
-        if found.missed_count:
+        replay: Replay = await self._database.scan(lambda db: replay_runs(db, wanted, since))
+        loaded = await self._load(replay.ids)
+        data = b"".join(self._encode(loaded[run_id]) for run_id in replay.ids if run_id in loaded)
+        if replay.missed_count:
             missed = Missed(
-                count=found.missed_count, at_least=found.is_at_least, after=after, before=found.missed_until
+                count=replay.missed_count, at_least=replay.is_at_least, after=after, before=replay.missed_until
             )
             data = encode_missed(missed) + data
-        return Chunk(data=data + _encode_end(0, now), rows=len(found.ids), after=after, before=now)
+        return Chunk(data=data + _encode_end(0, now), rows=len(replay.ids), after=after, before=now)
 
     def _keep_alive(self, listeners: Iterable[RunListener], now: Millis) -> None:
         beat = Chunk(data=_encode_end(0, now), rows=0, after=now, before=now)
-        for one in listeners:
-            if now - one.sent_at >= HEARTBEAT:
-                one.put(beat)
-                one.sent_at = now
+        for listener in listeners:
+            if now - listener.sent_at >= HEARTBEAT:
+                listener.put(beat)
+                listener.sent_at = now
 
 
 def _limit_of(wanted: RunFilter) -> int:

@@ -125,9 +125,9 @@ async def select_runs(db: Connection, wanted: RunFilter) -> Selection:
         parts = [status_part(one) for one in sorted(wanted.statuses)]
         left["statuses"] = {}
     elif wanted.workflow_ids is not None or wanted.step_mask:
-        found = await _parts_by_kind(db, wanted)
-        if found is not None:
-            parts, bound = found
+        kinds = await _parts_by_kind(db, wanted)
+        if kinds is not None:
+            parts, bound = kinds
             left |= {"workflows": {}, "steps": {}}
     conditions = [one for given in left.values() for one in given]
     parameters = {name: value for given in left.values() for its in given.values() for name, value in its.items()}

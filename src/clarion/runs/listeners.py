@@ -104,10 +104,10 @@ def encode_event(name: str, data: Any, *, position: Millis | None = None) -> byt
 
 
 def encode_missed(missed: Missed) -> bytes:
-    found = RunsMissedOut(
+    told = RunsMissedOut(
         count=missed.count,
         at_least=missed.at_least,
         after=iso_text(missed.after),
         before=iso_text(missed.before),
     )
-    return encode_event("missed", found, position=missed.before)
+    return encode_event("missed", told, position=missed.before)

@@ -33,12 +33,12 @@ async def list_runs(call: Call, query: RunQuery) -> RunPage:
         before=None if query.before is None else query.before.moment,
         below=None if query.cursor is None else NotificationId(query.cursor.id),
     )
-    found = await find_runs(call.db, wanted, window, limit=query.limit)
-    rows = await list_run_rows(call.db, call.environment_id, found.ids)
+    page = await find_runs(call.db, wanted, window, limit=query.limit)
+    rows = await list_run_rows(call.db, call.environment_id, page.ids)
     return RunPage(
-        data=[RunOut.of(rows[one], call.services.names) for one in found.ids if one in rows],
-        next=None if found.next is None else id_text(found.next),
-        searched_until=None if found.searched is None else iso_text(id_millis(found.searched)),
+        data=[RunOut.of(rows[one], call.services.names) for one in page.ids if one in rows],
+        next=None if page.next is None else id_text(page.next),
+        searched_until=None if page.searched is None else iso_text(id_millis(page.searched)),
     )
 
 

@@ -92,9 +92,9 @@ async def settle_run_statuses(
     for row in await db.fetch(LIST_JOBS, environment_id=environment_id, ids=ids):
         facts.setdefault(row["notification_id"], set()).add(read_fact(row))
     changed = [
-        {"environment_id": environment_id, "id": one, "status": status, "now": now}
-        for one, former in stored.items()
-        if (status := STORED[_decide(facts.get(one, set()))]) != former
+        {"environment_id": environment_id, "id": run_id, "status": status, "now": now}
+        for run_id, former in stored.items()
+        if (status := STORED[_decide(facts.get(run_id, set()))]) != former
     ]
     if changed:
         await db.execute_many(UPDATE_STATUSES, changed)

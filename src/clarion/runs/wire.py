@@ -110,11 +110,11 @@ class RunOut(Wire):
             workflow=RunWorkflowOut(id=id_text(row.workflow_id), workflow_id=row.workflow_key, name=row.workflow_name),
             steps=[
                 StepOutcomeOut(
-                    type=one.type,
-                    status=one.status,
-                    provider_id=UNSET if one.provider_id is None else names.to_wire(one.provider_id),
+                    type=step.type,
+                    status=step.status,
+                    provider_id=UNSET if step.provider_id is None else names.to_wire(step.provider_id),
                 )
-                for one in row.steps
+                for step in row.steps
             ],
             created_at=iso_text(row.created_at),
             updated_at=iso_text(row.updated_at),
@@ -157,18 +157,18 @@ class RunCountsOut(Wire):
     """The buckets, the oldest first, with empty ones."""
 
     @classmethod
-    def of(cls, found: Counts) -> Self:
+    def of(cls, counts: Counts) -> Self:
         by_bucket: dict[int, dict[RunStatus, int]] = {}
-        for (bucket, status), count in found.counts.items():
+        for (bucket, status), count in counts.counts.items():
             if count:
                 by_bucket.setdefault(bucket, {})[status] = count
         buckets = [
             RunBucketOut(at=iso_text(Millis(at)), total=sum(its.values()), statuses=its)
-            for at in found.span.buckets
+            for at in counts.span.buckets
             for its in [by_bucket.get(at, {})]
         ]
         total = sum(one.total for one in buckets)
-        return cls(interval=found.span.interval, estimated=found.is_estimated, total=total, buckets=buckets)
+        return cls(interval=counts.span.interval, estimated=counts.is_estimated, total=total, buckets=buckets)
 
 
 class RunsSampledOut(Wire):

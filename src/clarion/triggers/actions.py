@@ -132,10 +132,10 @@ def _mark_duplicates(
     outcomes: Sequence[Accepted | Invalid | PayloadInvalid], repeated: Container[TriggerId]
 ) -> list[Accepted | Invalid | PayloadInvalid]:
     return [
-        replace(one, is_duplicate=True)
-        if isinstance(one, Accepted) and one.trigger is not None and one.trigger.id in repeated
-        else one
-        for one in outcomes
+        replace(outcome, is_duplicate=True)
+        if isinstance(outcome, Accepted) and outcome.trigger is not None and outcome.trigger.id in repeated
+        else outcome
+        for outcome in outcomes
     ]
 
 
@@ -143,14 +143,16 @@ async def _store_files(db: Connection, triggers: list[Trigger], now: Millis) -> 
     """Store the files that triggers attach, each once; returns the triggers without them."""
     files: dict[tuple[EnvironmentId, TriggerId], Files] = {}
     stored = []
-    for one in triggers:
-        if "attachments" in one.payload or (one.overrides and has_attachments(one.overrides)):
-            payload, attached = take_payload_files(one.payload)
-            overrides, others = take_files(one.overrides or {})
-            files[one.environment_id, one.id] = attached | others
-            stored.append(replace(one, payload=payload, overrides=overrides if one.overrides is not None else None))
+    for trigger in triggers:
+        if "attachments" in trigger.payload or (trigger.overrides and has_attachments(trigger.overrides)):
+            payload, attached = take_payload_files(trigger.payload)
+            overrides, others = take_files(trigger.overrides or {})
+            files[trigger.environment_id, trigger.id] = attached | others
+            stored.append(
+                replace(trigger, payload=payload, overrides=overrides if trigger.overrides is not None else None)
+            )
         else:
-            stored.append(one)
+            stored.append(trigger)
     if files:
         await insert_files(db, files, now)
     return stored
@@ -196,10 +198,10 @@ class _Lookups(Struct):
     """For checking payloads: requests that come at the same moment share one."""
 
     def budget_of(self, environment_id: EnvironmentId) -> WorkBudget:
-        found = self.budgets.get(environment_id)
-        if found is None:
-            found = self.budgets[environment_id] = WorkBudget()
-        return found
+        budget = self.budgets.get(environment_id)
+        if budget is None:
+            budget = self.budgets[environment_id] = WorkBudget()
+        return budget
 
 
 async def _look_up(db: Connection, requests: Sequence[TriggerRequest]) -> _Lookups:

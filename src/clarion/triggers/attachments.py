@@ -198,11 +198,11 @@ async def _check_triggers(
     over = [one for one in trigger_ids if one not in needing]
     if over:
         await db.execute(DELETE_OF_TRIGGERS, **scope, trigger_ids=over)
-    for one in sorted(needing):
+    for trigger_id in sorted(needing):
         # Their ids begin with the moment at which they were made. The older a trigger, the rarer the look.
-        age = now - int.from_bytes(one[:6])
+        age = now - int.from_bytes(trigger_id[:6])
         pause = min(max(FIRST_CHECK, age), MAX_PAUSE)
-        await db.execute(CHECK_LATER, **scope, trigger_id=one, check_at=Millis(now + pause))
+        await db.execute(CHECK_LATER, **scope, trigger_id=trigger_id, check_at=Millis(now + pause))
 
 
 MAX_ATTACHED_BYTES = 20_000_000

@@ -31,12 +31,14 @@ def read_contexts(given: Mapping[str, Any], path: str = "context") -> Contexts:
         if not _TYPE.fullmatch(kind):
             problems[where] = [Problem(_TYPE_RULE)]
             continue
-        one = {"id": value} if isinstance(value, str) else value
-        found = _find_problem(one)
-        if found is None:
-            contexts[kind] = {"id": one["id"], "data": one["data"]} if one.get("data") else {"id": one["id"]}
+        context = {"id": value} if isinstance(value, str) else value
+        problem = _find_problem(context)
+        if problem is None:
+            contexts[kind] = (
+                {"id": context["id"], "data": context["data"]} if context.get("data") else {"id": context["id"]}
+            )
         else:
-            problems[where + found[0]] = [found[1]]
+            problems[where + problem[0]] = [problem[1]]
     if problems:
         raise Invalid(problems)
     return contexts

@@ -37,9 +37,9 @@ def read_recipients(to: Any, warnings: list[InputWarning]) -> Wanted:
     wanted: Wanted = []
     for number, entry in enumerate(entries):
         path = f"to.{number}" if isinstance(to, list) else "to"
-        found = _read_entry(entry, path, problems, warnings)
-        if found is not None:
-            wanted.append(found)
+        recipient = _read_entry(entry, path, problems, warnings)
+        if recipient is not None:
+            wanted.append(recipient)
     if problems:
         raise Invalid(problems)
     return wanted
@@ -50,10 +50,10 @@ def read_actor(actor: Any, warnings: list[InputWarning]) -> AddressedPerson | No
     if actor is None:
         return None
     problems: Problems = {}
-    found = _read_person(actor, "actor", problems, warnings)
+    person = _read_person(actor, "actor", problems, warnings)
     if problems:
         raise Invalid(problems)
-    return found
+    return person
 
 
 def people_of(wanted: Iterable[AddressedPerson | TopicRecipientIn]) -> list[AddressedPerson]:
@@ -83,11 +83,11 @@ def _read_person(entry: Any, path: str, problems: Problems, warnings: list[Input
     if not isinstance(entry, dict):
         problems[path] = [Problem("must be a subscriberId, a subscriber object or a topic object", entry)]
         return None
-    found = _convert(entry, _PERSON, path, problems, warnings)
-    if found is None:
+    person = _convert(entry, _PERSON, path, problems, warnings)
+    if person is None:
         return None
     return AddressedPerson(
-        key=SubscriberKey(str(found.subscriber_id)), fields=plain_value(changes_of(found, *CONTACT_FIELDS))
+        key=SubscriberKey(str(person.subscriber_id)), fields=plain_value(changes_of(person, *CONTACT_FIELDS))
     )
 
 

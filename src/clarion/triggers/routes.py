@@ -112,17 +112,17 @@ def _announce(services: Services, accepted: actions.AcceptedTriggers) -> None:
 
 
 def _read(call: Call, body: TriggerIn | BroadcastIn, path: str) -> actions.TriggerRequest | Invalid:
-    found: list[InputWarning] = []
+    warnings: list[InputWarning] = []
     try:
-        request = actions.read_request(call.environment_id, body, found, call.trace)
+        request = actions.read_request(call.environment_id, body, warnings, call.trace)
     except Invalid as refusal:
         return refusal
     described = request.list_described()
     if described and not call.caller.has_scope(Scope.SUBSCRIBERS_WRITE):
         request = replace(request, keeps_fields=True)
-        found += [InputWarning(where, _NOT_STORED) for where in described]
-    if found or call.warnings:
-        call.warnings += [InputWarning(f"{path}{one.path}", one.message) for one in found]
+        warnings += [InputWarning(where, _NOT_STORED) for where in described]
+    if warnings or call.warnings:
+        call.warnings += [InputWarning(f"{path}{one.path}", one.message) for one in warnings]
         own = [one for one in call.warnings if one.path.startswith(path)][:MAX_WARNINGS]
         request = replace(request, warnings=[one.text.removeprefix(path) for one in own])
     return request

@@ -172,19 +172,19 @@ async def insert_triggers(db: Connection, triggers: Sequence[Trigger]) -> int:
     return await db.insert_many(TRIGGERS, [_row(one) for one in triggers]) if triggers else 0
 
 
-def _row(one: Trigger) -> tuple[Any, ...]:
-    overrides = None if one.overrides is None else json_text(one.overrides)
-    context = None if one.contexts is None else json_text(one.contexts)
+def _row(trigger: Trigger) -> tuple[Any, ...]:
+    overrides = None if trigger.overrides is None else json_text(trigger.overrides)
+    context = None if trigger.contexts is None else json_text(trigger.contexts)
     return (
-        *(one.environment_id, one.id, one.transaction_key, one.workflow_id, one.version_id, json_text(one.payload)),
-        *(overrides, one.created_at, one.state, int(one.priority), one.lane, json_text(one.recipients.stored)),
-        context,
+        *(trigger.environment_id, trigger.id, trigger.transaction_key, trigger.workflow_id, trigger.version_id),
+        *(json_text(trigger.payload), overrides, trigger.created_at, trigger.state, int(trigger.priority)),
+        *(trigger.lane, json_text(trigger.recipients.stored), context),
     )
 
 
-def _annotations(one: Trigger) -> tuple[str | None, str | None]:
-    trace = None if one.trace is None else one.trace.stored
-    return trace, json_text(one.warnings) if one.warnings else None
+def _annotations(trigger: Trigger) -> tuple[str | None, str | None]:
+    trace = None if trigger.trace is None else trigger.trace.stored
+    return trace, json_text(trigger.warnings) if trigger.warnings else None
 
 
 async def claim_triggers(db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int) -> list[Trigger]:

@@ -35,19 +35,19 @@ async def list_transaction_keys(
 ) -> dict[TriggerId, TransactionKey]:
     """The keys of these triggers; unknown ones are left out."""
     cache = db.caches.of(_KEYS)
-    found: dict[TriggerId, TransactionKey] = {}
+    keys: dict[TriggerId, TransactionKey] = {}
     missing: list[TriggerId] = []
-    for one in set(trigger_ids):
-        key = cache.get((environment_id, one))
+    for trigger_id in set(trigger_ids):
+        key = cache.get((environment_id, trigger_id))
         if key is None:
-            missing.append(one)
+            missing.append(trigger_id)
         else:
-            found[one] = key
+            keys[trigger_id] = key
     if missing:
         for row in await db.fetch(LIST_KEYS, environment_id=environment_id, ids=missing):
-            found[row["id"]] = row["transaction_key"]
+            keys[row["id"]] = row["transaction_key"]
             cache.put((environment_id, row["id"]), row["transaction_key"])
-    return found
+    return keys
 
 
 NOTE_REPEATS = sql("""

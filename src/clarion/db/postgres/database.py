@@ -223,9 +223,9 @@ class PostgresSandboxes:
         self._terminate(self._open)
 
     def _terminate(self, sandboxes: Collection[PostgresSandbox]) -> None:
-        for one in list(sandboxes):
-            one.terminate()
-            self._open.discard(one)
+        for sandbox in list(sandboxes):
+            sandbox.terminate()
+            self._open.discard(sandbox)
         self._idle = [one for one in self._idle if one in self._open]
 
 

@@ -54,9 +54,9 @@ def _list_attachments(context: StepContext) -> list[dict[str, Any]]:
         }
         context.note(DetailCode.ATTACHMENTS_LEFT_OUT, raw=raw)
     return [
-        {name: one[name] for name in _ATTACHMENT if name in one}
-        for one in files.values()
-        if Channel.EMAIL in (one.get("channels") or (Channel.EMAIL,))
+        {name: file[name] for name in _ATTACHMENT if name in file}
+        for file in files.values()
+        if Channel.EMAIL in (file.get("channels") or (Channel.EMAIL,))
     ]
 
 

@@ -49,9 +49,9 @@ _VIOLATIONS = {
 
 async def find_broken(db: Connection) -> dict[str, int]:
     """Return every broken rule with the number of violations."""
-    found = {}
+    broken = {}
     for rule, text in _VIOLATIONS.items():
         row = await db.fetch_one(sql(text))
         if row is None or row["n"]:
-            found[rule] = -1 if row is None else row["n"]
-    return found
+            broken[rule] = -1 if row is None else row["n"]
+    return broken

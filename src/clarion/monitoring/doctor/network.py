@@ -41,13 +41,13 @@ async def check_network(
     """Connect to each host once, however many integrations use it."""
 
     async def list_targets(db: Connection) -> dict[NetworkTarget, str]:
-        found: dict[NetworkTarget, str] = {}
+        targets: dict[NetworkTarget, str] = {}
         for environment in environments:
-            for one in await integrations.list_integrations(db, environment.id, vault):
-                target = find_target(one.provider_id, one.credentials) if one.active else None
+            for integration in await integrations.list_integrations(db, environment.id, vault):
+                target = find_target(integration.provider_id, integration.credentials) if integration.active else None
                 if target is not None:
-                    found.setdefault(target, one.provider_id)
-        return found
+                    targets.setdefault(target, integration.provider_id)
+        return targets
 
     try:
         targets = await database.read(list_targets)

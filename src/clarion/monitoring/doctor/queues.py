@@ -73,15 +73,15 @@ async def check_queues(
 
 async def list_oldest(db: Connection, environment_id: EnvironmentId) -> list[Oldest]:
     """The oldest item of each queue of an environment that has any."""
-    found: list[Oldest] = []
+    oldest: list[Oldest] = []
     for queue, query, parameters in _list_questions():
         rows = await db.fetch(query, environment_id=environment_id, **parameters)
         for row in rows:
             if row["since"] is not None:
                 name = f"{queue} whose lease is over" if row.get("status") == "running" else queue
-                found.append(Oldest(name, row["since"]))
+                oldest.append(Oldest(name, row["since"]))
     first: dict[str, Oldest] = {}
-    for one in sorted(found, key=lambda one: one.since):
+    for one in sorted(oldest, key=lambda one: one.since):
         first.setdefault(one.queue, one)
     return list(first.values())
 

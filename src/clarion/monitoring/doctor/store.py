@@ -68,13 +68,13 @@ async def _check_file(database: Database, path: Path, *, full: bool) -> Finding:
     if size > MAX_CHECKED_BYTES and not full:
         return fine("integrity", f"The file has {size // 1_000_000} MB, too many to read all of it; --full does.")
     try:
-        found = await database.scan(_run_quick_check)
+        problems = await database.scan(_run_quick_check)
     except StoreUnavailable as error:
-        found = [str(error)]
-    if found != ["ok"]:
+        problems = [str(error)]
+    if problems != ["ok"]:
         return problem(
             "integrity",
-            f"The file {path} is damaged: {'; '.join(found)}",
+            f"The file {path} is damaged: {'; '.join(problems)}",
             "Stop the service, keep a copy of the file, restore the last backup (`clarion restore`), check the disk.",
         )
     return fine("integrity", f"The file of {size // 1_000_000} MB is intact.")

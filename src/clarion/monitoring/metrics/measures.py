@@ -101,20 +101,20 @@ class Measures:
 
     def operation(self, name: str) -> OperationMeasures:
         """The measures of an operation; its name is one of a closed list."""
-        found = self.operations.get(name)
-        if found is None:
-            found = self.operations[name] = OperationMeasures()
-        return found
+        measures = self.operations.get(name)
+        if measures is None:
+            measures = self.operations[name] = OperationMeasures()
+        return measures
 
     def integration(self, provider_id: str, identifier: str) -> IntegrationMeasures:
         """The measures of an integration; beyond the limit, those that all others share."""
         key = (provider_id, identifier)
-        found = self.integrations.get(key)
-        if found is None:
+        measures = self.integrations.get(key)
+        if measures is None:
             if len(self.integrations) >= MAX_INTEGRATIONS:
                 key = (OTHER, OTHER)
-            found = self.integrations.setdefault(key, IntegrationMeasures())
-        return found
+            measures = self.integrations.setdefault(key, IntegrationMeasures())
+        return measures
 
     def watch(self, gauge: Gauge, read: Callable[[], float]) -> None:
         self.gauges[gauge] = read

@@ -50,10 +50,10 @@ class IncomingContext(Struct, frozen=True):
 def read_headers(headers: Mapping[bytes, bytes]) -> IncomingContext | None:
     """Read the context of a request; None if it has none, or a malformed one, which counts as none."""
     given = headers.get(b"traceparent")
-    found = None if given is None else _TRACEPARENT.fullmatch(given.strip())
-    if found is None:
+    match = None if given is None else _TRACEPARENT.fullmatch(given.strip())
+    if match is None:
         return None
-    version, trace_id, span_id, flags, more = found.groups()
+    version, trace_id, span_id, flags, more = match.groups()
     if version == b"ff" or (version == b"00" and more) or not (trace_id.strip(b"0") and span_id.strip(b"0")):
         return None
     context = TraceContext(_from_hex(trace_id), _from_hex(span_id), _read_state(headers.get(b"tracestate", b"")))

@@ -119,12 +119,12 @@ async def list_last_runs(
         if row is not None and (known is None or row["id"] > known["id"]):
             newest[kind.workflow_id] = row
     return {
-        one: LastRun(
+        workflow_id: LastRun(
             id=NotificationId(row["id"]),
             created_at=row["created_at"],
             status=await _status(db, environment_id, row),
         )
-        for one, row in newest.items()
+        for workflow_id, row in newest.items()
     }
 
 
@@ -160,11 +160,11 @@ async def _list_in_app_marks(
     db: Connection, environment_id: EnvironmentId, jobs: Sequence[RunJob]
 ) -> dict[JobId, tuple[bool, bool]]:
     """Find messages among those that their people got when the job ended: in-app messages have no index by job."""
-    found: dict[JobId, tuple[bool, bool]] = {}
+    marks: dict[JobId, tuple[bool, bool]] = {}
     for start in range(0, len(jobs), _JOBS_PER_QUERY):
-        portion = jobs[start : start + _JOBS_PER_QUERY]
+        batch = jobs[start : start + _JOBS_PER_QUERY]
         selects, parameters = [], dict[str, Any](environment_id=environment_id)
-        for number, job in enumerate(portion):
+        for number, job in enumerate(batch):
             selects += [_select_message(number, archived) for archived in ("TRUE", "FALSE")]
             parameters |= {
                 f"person{number}": job.run.subscriber_id,
@@ -173,8 +173,8 @@ async def _list_in_app_marks(
                 f"job{number}": job.id,
             }
         for row in await db.fetch(sql(" UNION ALL ".join(selects)), **parameters):
-            found[JobId(bytes(row["job_id"]))] = bool(row["seen"]), bool(row["read"])
-    return found
+            marks[JobId(bytes(row["job_id"]))] = bool(row["seen"]), bool(row["read"])
+    return marks
 
 
 def _scope(environment_id: EnvironmentId, range_: SampledRange) -> dict[str, Any]:

@@ -76,10 +76,11 @@ async def count_activity(
     max_runs, max_messages = (most // max(1, len(workflow_ids)) for most in (effort.max_runs, effort.max_messages))
     counter = _Counter(db, environment_id, max_runs=max_runs, max_messages=max_messages)
     return {
-        one: await counter.summarize(
-            [part for part in parts if store.workflow_of_kind(part.range.key) == one], last_runs.get(one)
+        workflow_id: await counter.summarize(
+            [part for part in parts if store.workflow_of_kind(part.range.key) == workflow_id],
+            last_runs.get(workflow_id),
         )
-        for one in workflow_ids
+        for workflow_id in workflow_ids
     }
 
 
@@ -110,15 +111,15 @@ class _Counter:
     async def _choose_runs(self, parts: Sequence[Counted]) -> dict[NotificationId, SampledRun]:
         """Return runs from all parts of the time, with the number of runs that each stands for."""
         has_few = sum(one.estimate for one in parts) <= self._max_runs
-        found: dict[NotificationId, SampledRun] = {}
-        for one in parts:
-            limit = one.count if has_few else max(1, self._max_runs // len(parts))
-            rows = await store.list_runs(self._db, self._environment_id, one.range, limit=limit)
+        runs: dict[NotificationId, SampledRun] = {}
+        for part in parts:
+            limit = part.count if has_few else max(1, self._max_runs // len(parts))
+            rows = await store.list_runs(self._db, self._environment_id, part.range, limit=limit)
             for row in rows:
                 run_id = NotificationId(bytes(row["id"]))
-                weight = one.estimate / len(rows)
-                found[run_id] = SampledRun(id=run_id, subscriber_id=row["subscriber_id"], weight=weight)
-        return found
+                weight = part.estimate / len(rows)
+                runs[run_id] = SampledRun(id=run_id, subscriber_id=row["subscriber_id"], weight=weight)
+        return runs
 
     async def _add_marks(self, counts: ChannelCounts, chosen: Sequence[RunJob]) -> None:
         """Add how many messages were seen and read, as a share of those that were sent."""
@@ -126,9 +127,9 @@ class _Counter:
             return
         marks = await store.list_marks(self._db, self._environment_id, chosen)
         total = sum(one.run.weight for one in chosen)
-        found = [(one.run.weight, *marks.get(one.id, (False, False))) for one in chosen]
-        counts.seen = counts.sent * sum(weight for weight, is_seen, _ in found if is_seen) / total
-        counts.read = counts.sent * sum(weight for weight, _, is_read in found if is_read) / total
+        marked = [(one.run.weight, *marks.get(one.id, (False, False))) for one in chosen]
+        counts.seen = counts.sent * sum(weight for weight, is_seen, _ in marked if is_seen) / total
+        counts.read = counts.sent * sum(weight for weight, _, is_read in marked if is_read) / total
 
 
 def _spread(items: Sequence[T], limit: int) -> Sequence[T]:

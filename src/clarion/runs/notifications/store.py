@@ -137,11 +137,11 @@ def _names_people(query: EventQuery) -> bool:
 
 async def _list_people(db: Connection, environment_id: EnvironmentId, query: EventQuery) -> list[SubscriberId] | None:
     """List the subscribers that any filter names; None if a search finds too many to list."""
-    found = await search_people(db, environment_id, query.search) if query.search else []
-    if found is None:
+    people = await search_people(db, environment_id, query.search) if query.search else []
+    if people is None:
         return None
     named = await db.fetch(LIST_NAMED, environment_id=environment_id, **_named(query))
-    return list(dict.fromkeys([*found, *(row["id"] for row in named)]))
+    return list(dict.fromkeys([*people, *(row["id"] for row in named)]))
 
 
 def _named(query: EventQuery) -> dict[str, list[str]]:
@@ -266,14 +266,14 @@ async def list_events(
     jobs = await _list_jobs(db, environment_id, [one.id for one in notifications])
     return [
         NotificationDetails(
-            notification=one,
-            origin=origins[one.trigger_id],
-            subscriber=recipients[one.subscriber_id],
-            workflow=workflows[one.workflow_id],
-            version=versions[one.version_id],
-            jobs=jobs.get(one.id, []),
+            notification=notification,
+            origin=origins[notification.trigger_id],
+            subscriber=recipients[notification.subscriber_id],
+            workflow=workflows[notification.workflow_id],
+            version=versions[notification.version_id],
+            jobs=jobs.get(notification.id, []),
         )
-        for one in notifications
+        for notification in notifications
     ]
 
 
@@ -296,26 +296,26 @@ async def _list_jobs(
     db: Connection, environment_id: EnvironmentId, ids: Sequence[NotificationId]
 ) -> dict[NotificationId, list[EventJob]]:
     """List the jobs of each run, in step order."""
-    found: dict[NotificationId, list[EventJob]] = {}
+    jobs: dict[NotificationId, list[EventJob]] = {}
     events = []
     for row in await db.fetch(LIST_JOBS, environment_id=environment_id, ids=list(ids)):
         job = _job(row)
-        found.setdefault(row["notification_id"], []).append(job)
+        jobs.setdefault(row["notification_id"], []).append(job)
         events += (job.digest or {}).get("events", ())
     if events:
         await add_payloads(db, environment_id, events)
         await _add_transactions(db, environment_id, events)
-    return found
+    return jobs
 
 
 async def _add_transactions(db: Connection, environment_id: EnvironmentId, events: Sequence[dict[str, Any]]) -> None:
     """Add the transactions of the events of digests, by which their own runs are found."""
     ids = {TriggerId(found) for one in events if (found := find_id(one["id"])) is not None}
     keys = await list_transaction_keys(db, environment_id, ids)
-    for one in events:
-        key = keys.get(TriggerId(find_id(one["id"]) or b""))
+    for event in events:
+        key = keys.get(TriggerId(find_id(event["id"]) or b""))
         if key is not None:
-            one["transactionId"] = key
+            event["transactionId"] = key
 
 
 def _notification(row: Row) -> Notification:
