@@ -5,7 +5,7 @@ from typing import Any
 from clarion.clock import HOUR
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
-from clarion.engine.recipients import split_trigger
+from clarion.engine.recipients import expand_trigger
 from clarion.ids import SubscriberKey, TransactionKey
 from clarion.jobs.lanes import lane_of
 from clarion.jsontext import json_value
@@ -133,7 +133,7 @@ async def _split_only(world: World, database: Database) -> None:
     async def split(db: Connection) -> None:
         trigger = await find_trigger_by_transaction(db, environment_id, TransactionKey("crowd"))
         assert trigger is not None
-        assert (await split_trigger(db, environment_id, trigger, world.clock.now())).position is None
+        assert (await expand_trigger(db, environment_id, trigger, world.clock.now())).position is None
         await mark_triggers_done(db, environment_id, [trigger.id])
 
     await database.transaction(split)

@@ -35,7 +35,7 @@ async def test_more_triggers_than_the_limit_or_as_many_are_left_to_the_next_unit
     assert done.has_more is has_more
     assert len(await world.events()) == min(limit, 3)
     assert not done.has_sends
-    assert not done.has_parts
+    assert not done.has_batches
 
 
 @pytest.mark.parametrize(("limit", "has_more"), [(2, True), (3, True), (4, False)])
@@ -77,14 +77,14 @@ async def test_a_crowd_is_handed_to_its_lanes_where_a_worker_has_some_of_them(wo
     await make_crowd(world)
 
     first = await work(world, database, limit=200, lanes=SOME_LANES)
-    assert first.has_parts
+    assert first.has_batches
     while (await work(world, database, limit=200, lanes=SOME_LANES)).runs:
         pass
     served = [key for key in PEOPLE if await world.feed(key)]
     assert served == HERE
 
     last = await work(world, database, limit=200)
-    assert not last.has_parts
+    assert not last.has_batches
     assert [await world.feed(key) for key in PEOPLE] == [["x"]] * len(PEOPLE)
 
 

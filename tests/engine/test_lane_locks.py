@@ -18,7 +18,7 @@ from clarion.engine.cancel import continue_cancel
 from clarion.engine.unit import run_unit
 from clarion.ids import SubscriberKey
 from clarion.jobs.lanes import ALL_LANES, LaneSet, lane_of
-from clarion.triggers.store import LIST_PARTS_BESIDE, LIST_WAITING
+from clarion.triggers.store import LIST_BATCHES_BESIDE, LIST_WAITING
 from tests.engine.support import Interrupted, World, in_app, step
 
 DIGEST = step("digest", "Digest", type="regular", amount=1, unit="hours")
@@ -164,7 +164,7 @@ async def test_what_another_worker_splits_meanwhile_does_not_overtake_an_earlier
 ) -> None:
     await world.make_workflow(in_app("{{payload.n}}"))
 
-    async with unit_under_way(world, database, LIST_PARTS_BESIDE):
+    async with unit_under_way(world, database, LIST_BATCHES_BESIDE):
         await world.trigger("ada", payload={"n": 1})
         await trigger_in_parts(world, payload={"n": 2})
     await world.work()
@@ -187,7 +187,7 @@ async def test_a_trigger_does_not_overtake_one_that_is_split_while_both_are_list
         await world.trigger("ada", payload={"n": 4})
 
     async def work(db: Connection) -> None:
-        interrupted: Any = Interrupted(db, {LIST_PARTS_BESIDE: trigger_one, LIST_WAITING: trigger_more})
+        interrupted: Any = Interrupted(db, {LIST_BATCHES_BESIDE: trigger_one, LIST_WAITING: trigger_more})
         await run_unit(interrupted, world.api.environment.id, world.clock.now(), lanes=THEIR_LANES)
         assert interrupted.actions == {}
 

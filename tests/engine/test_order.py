@@ -7,13 +7,13 @@ import pytest
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Database
-from clarion.engine.recipients import split_trigger
+from clarion.engine.recipients import expand_trigger
 from clarion.engine.unit import run_unit
 from clarion.ids import EnvironmentId, SubscriberKey
 from clarion.jobs.lanes import LaneSet, lane_of
 from clarion.triggers.actions import Accepted, TriggerRequest, accept_triggers
 from clarion.triggers.model import AddressedPerson, Trigger
-from clarion.triggers.store import LIST_PARTS_BESIDE, mark_triggers_done
+from clarion.triggers.store import LIST_BATCHES_BESIDE, mark_triggers_done
 from tests.engine.support import Interrupted, World, in_app
 
 
@@ -46,11 +46,11 @@ async def test_a_trigger_that_another_worker_splits_meanwhile_does_not_overtake_
     async def happen(db: Connection) -> None:
         await accept(db, environment_id, first, "first", now)
         second = await accept(db, environment_id, ["ada", "bob"], "second", now)
-        await split_trigger(db, environment_id, second, now)
+        await expand_trigger(db, environment_id, second, now)
         await mark_triggers_done(db, environment_id, [second.id])
 
     async def work(db: Connection) -> None:
-        interrupted = cast("Connection", Interrupted(db, {LIST_PARTS_BESIDE: happen}))
+        interrupted = cast("Connection", Interrupted(db, {LIST_BATCHES_BESIDE: happen}))
         await run_unit(interrupted, environment_id, now, lanes=lanes)
 
     await database.transaction(work)

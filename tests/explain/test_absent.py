@@ -4,7 +4,7 @@ import pytest
 
 from clarion.clock import HOUR
 from clarion.db.port import Connection, Database
-from clarion.engine.recipients import split_trigger
+from clarion.engine.recipients import expand_trigger
 from clarion.ids import TransactionKey
 from clarion.triggers.store import find_trigger_by_transaction, mark_triggers_done
 from tests.engine.support import World, in_app, step
@@ -119,7 +119,7 @@ async def test_a_person_whose_part_of_a_trigger_is_not_worked_on_waits(world: Wo
         key = TransactionKey(answer["transactionId"])
         trigger = await find_trigger_by_transaction(db, world.api.environment.id, key)
         assert trigger is not None
-        await split_trigger(db, world.api.environment.id, trigger, world.clock.now())
+        await expand_trigger(db, world.api.environment.id, trigger, world.clock.now())
         await mark_triggers_done(db, world.api.environment.id, [trigger.id])
 
     await database.transaction(split)

@@ -183,11 +183,11 @@ def _choose(step: Step, variables: dict[str, object], circumstances: Circumstanc
     return step
 
 
-def _filters(part: WithControls, variables: dict[str, object]) -> list[dict[str, Any]]:
+def _filters(chosen: WithControls, variables: dict[str, object]) -> list[dict[str, Any]]:
     """The filters of a step or a variant; expected values may be templates."""
-    if not part.has_templates_in_filters:
-        return part.filters
-    rendered: list[dict[str, Any]] = render_value(part.filters, variables)
+    if not chosen.has_templates_in_filters:
+        return chosen.filters
+    rendered: list[dict[str, Any]] = render_value(chosen.filters, variables)
     return rendered
 
 
@@ -320,7 +320,7 @@ def _cancel(run: Run, now: Millis) -> None:
 
 
 def _leads_until_cancel(run: Run) -> bool:
-    """Whether it leads a digest window, and the cancel of its crowd has not come to it yet."""
+    """Whether it leads a digest window, and the cancel of its fan-out has not come to it yet."""
     if run.trigger.state is not TriggerState.CANCELING:
         return False
     return any(job.status is JobStatus.DELAYED and run.step_of(job).type is StepType.DIGEST for job in run.jobs)

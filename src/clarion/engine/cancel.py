@@ -1,8 +1,8 @@
 """Cancelling: everything of a transaction that has not been handed to a provider stops.
 
 The trigger is marked under the locks of its people's lanes, so that every decision and every send that begins later
-sees the mark and does nothing. Jobs are then canceled in chunks: the first with the request, the rest of a large crowd
-by the engine.
+sees the mark and does nothing. Jobs are then canceled in chunks: the first with the request, the rest of a large
+fan-out by the engine.
 """
 
 from collections.abc import Sequence
@@ -39,8 +39,8 @@ async def cancel_transaction(
     trigger = await triggers.lock_trigger(db, environment_id, wanted.id)
     if trigger is None or trigger.is_canceled:
         return False
-    parts = await triggers.delete_parts_of_trigger(db, environment_id, trigger.id)
-    stopped = parts > 0 or trigger.state in (TriggerState.QUEUED, TriggerState.SPLITTING)
+    batches = await triggers.delete_batches_of_trigger(db, environment_id, trigger.id)
+    stopped = batches > 0 or trigger.state in (TriggerState.QUEUED, TriggerState.EXPANDING)
     canceled, last = await _cancel_chunk(db, trigger, after=None, now=now)
     if stopped or canceled or last is None:
         return stopped or canceled > 0
@@ -48,7 +48,7 @@ async def cancel_transaction(
 
 
 async def continue_cancel(db: Connection, environment_id: EnvironmentId, now: Millis) -> None:
-    """Cancel the next runs of a large crowd, unless another worker is at it."""
+    """Cancel the next runs of a large fan-out, unless another worker is at it."""
     trigger = await triggers.claim_canceling(db, environment_id)
     if trigger is None:
         return

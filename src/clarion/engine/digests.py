@@ -224,7 +224,7 @@ class DigestWindows:
     async def close(self, leader_id: JobId) -> ClosedWindow | None:
         """Close the window that the job leads, and return its events; None if it leads none.
 
-        Events of a canceled crowd may still be in it; they do not count.
+        Events of a canceled fan-out may still be in it; they do not count.
         """
         await self.load_led([leader_id])
         window_id = self._led.get(leader_id)

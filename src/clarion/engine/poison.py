@@ -61,7 +61,7 @@ async def isolate_poison(
 
 
 class _Item(Struct, frozen=True, kw_only=True):
-    """One run, trigger or part that may be the poison."""
+    """One run, trigger or batch that may be the poison."""
 
     environment_id: EnvironmentId
     lanes: LaneSet
@@ -81,8 +81,8 @@ class _Item(Struct, frozen=True, kw_only=True):
         if claim is None:
             return
         if len(claim.recipients) > 1:
-            parts = [_part_of(one, self.now) for one in claim.recipients]
-            await triggers.insert_parts(db, self.environment_id, parts)
+            batches = [_batch_of(one, self.now) for one in claim.recipients]
+            await triggers.insert_batches(db, self.environment_id, batches)
         else:
             started = await start_runs(db, self.environment_id, claim.recipients, self.now)
             await _fail_runs(db, self.environment_id, [*claim.due, *started], reason, self.now)
@@ -96,8 +96,8 @@ class _Item(Struct, frozen=True, kw_only=True):
                 await _drop_run(db, self.environment_id, NotificationId(self.id), self.now)
             case ItemKind.TRIGGER:
                 await triggers.mark_trigger_failed(db, self.environment_id, self.id)
-            case ItemKind.PART:
-                await _drop_part(db, self.environment_id, self.id, self.now)
+            case ItemKind.BATCH:
+                await _drop_batch(db, self.environment_id, self.id, self.now)
 
     async def _claim(self, db: Connection) -> Claim | None:
         await lock_lanes(db, self.environment_id, self.lanes)
@@ -144,16 +144,16 @@ async def _drop_run(db: Connection, environment_id: EnvironmentId, run_id: Notif
         await leave_window(db, environment_id, job_id, now)
 
 
-async def _drop_part(db: Connection, environment_id: EnvironmentId, part_id: bytes, now: Millis) -> None:
+async def _drop_batch(db: Connection, environment_id: EnvironmentId, batch_id: bytes, now: Millis) -> None:
     """Take several people apart, so that only the one who cannot be loaded is left out."""
-    part = await triggers.find_part(db, environment_id, part_id)
-    if part is not None and part.size > 1:
-        alone = [replace(part, id=new_id(now), packed_ids=one) for one in part.subscriber_ids]
-        await triggers.insert_parts(db, environment_id, alone)
-    await triggers.delete_parts(db, environment_id, [part_id])
+    batch = await triggers.find_batch(db, environment_id, batch_id)
+    if batch is not None and batch.size > 1:
+        alone = [replace(batch, id=new_id(now), packed_ids=one) for one in batch.subscriber_ids]
+        await triggers.insert_batches(db, environment_id, alone)
+    await triggers.delete_batches(db, environment_id, [batch_id])
 
 
-def _part_of(recipient: Recipient, now: Millis) -> RecipientBatch:
+def _batch_of(recipient: Recipient, now: Millis) -> RecipientBatch:
     trigger = recipient.trigger
     return RecipientBatch(
         id=new_id(now),

@@ -1,8 +1,8 @@
 """From a trigger to the people it is for, each once.
 
 A unit of work that holds the lanes of a trigger's people starts their runs directly: those of people of one lane, or of
-anyone where it holds all lanes. Any other trigger is split: its people are handed to their lanes in parts, a chunk of a
-topic (or of everyone) at a time, and each lane starts the runs of its own parts.
+anyone where it holds all lanes. Any other trigger is expanded: its people are handed to their lanes in recipient
+batches, a chunk of a topic (or of everyone) at a time, and each lane starts the runs of its own batches.
 """
 
 from collections.abc import Sequence
@@ -19,10 +19,10 @@ from clarion.jobs.model import Priority
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import COLUMNS, ensure_subscribers, list_subscribers_by_id, subscriber_of
 from clarion.triggers.model import ExpansionPosition, RecipientBatch, TopicTarget, Trigger
-from clarion.triggers.store import insert_parts, list_triggers_by_id
+from clarion.triggers.store import insert_batches, list_triggers_by_id
 
 FIRST_CHUNK = 128
-"""How many members of a crowd go with the priority of their trigger; the rest goes behind single recipients."""
+"""How many members of a fan-out go with the priority of their trigger; the rest goes behind single recipients."""
 CHUNK = 8192
 
 _MEMBERS = """
@@ -60,7 +60,7 @@ class Recipient(Struct, frozen=True):
 
 
 class ExpansionProgress(Struct, frozen=True):
-    """How far a trigger has come; without a position, each recipient has a run or is in a part."""
+    """How far a trigger has come; without a position, each recipient has a run or is in a batch."""
 
     trigger_id: TriggerId
     priority: Priority
@@ -99,7 +99,7 @@ async def take_recipients(
     position = trigger.position or ExpansionPosition()
     queries = (LIST_MEMBERS, LIST_EVERYONE)
     room = max(limit - len(recipients), 1)
-    rows, following = await _list_crowd(db, environment_id, trigger, position, queries, limit=room)
+    rows, following = await _list_fan_out(db, environment_id, trigger, position, queries, limit=room)
     served = await _list_served(db, environment_id, trigger, [row["id"] for row in rows])
     served |= {one.subscriber.id for one in recipients}
     topic = wanted.topics[position.topic] if wanted.topics else None
@@ -110,7 +110,7 @@ async def take_recipients(
     return recipients, _progress(trigger, following)
 
 
-async def split_trigger(
+async def expand_trigger(
     db: Connection, environment_id: EnvironmentId, trigger: Trigger, now: Millis
 ) -> ExpansionProgress:
     """Hand the next recipients of a trigger to their lanes."""
@@ -118,17 +118,17 @@ async def split_trigger(
     if is_first and wanted.people:
         people = await ensure_subscribers(db, environment_id, [one.key for one in wanted.people], now)
         named = [_Member(people[one.key].id, one.key) for one in wanted.people]
-        await _insert_parts(db, trigger, trigger.priority, None, named, now)
+        await _insert_batches(db, trigger, trigger.priority, None, named, now)
     if not wanted.topics and not wanted.everyone:
         return ExpansionProgress(trigger.id, trigger.priority, None)
     position = trigger.position or ExpansionPosition()
     queries = (LIST_MEMBER_KEYS, LIST_KEYS_OF_EVERYONE)
     limit = FIRST_CHUNK if is_first else CHUNK
-    rows, following = await _list_crowd(db, environment_id, trigger, position, queries, limit=limit)
+    rows, following = await _list_fan_out(db, environment_id, trigger, position, queries, limit=limit)
     priority = trigger.priority if is_first else trigger.priority.of_fan_out
     topic = position.topic if wanted.topics else None
     members = [_Member(row["id"], row["key"]) for row in rows]
-    await _insert_parts(db, trigger, priority, topic, members, now)
+    await _insert_batches(db, trigger, priority, topic, members, now)
     return _progress(trigger, following)
 
 
@@ -136,36 +136,36 @@ def _progress(trigger: Trigger, following: ExpansionPosition | None) -> Expansio
     return ExpansionProgress(trigger.id, trigger.priority.of_fan_out if following else trigger.priority, following)
 
 
-async def list_part_recipients(
-    db: Connection, environment_id: EnvironmentId, parts: Sequence[RecipientBatch], now: Millis
+async def list_batch_recipients(
+    db: Connection, environment_id: EnvironmentId, batches: Sequence[RecipientBatch], now: Millis
 ) -> list[Recipient]:
-    """The people of parts who still exist and have no run of the trigger yet; none of a canceled trigger.
+    """The people of batches who still exist and have no run of the trigger yet; none of a canceled trigger.
 
     A person of several topics is listed with each of them.
     """
-    if not parts:
+    if not batches:
         return []
-    triggers = await list_triggers_by_id(db, environment_id, [one.trigger_id for one in parts])
-    live = [one for one in parts if not triggers[one.trigger_id].is_canceled]
-    ids_of = {part.id: part.subscriber_ids for part in live}
+    triggers = await list_triggers_by_id(db, environment_id, [one.trigger_id for one in batches])
+    live = [one for one in batches if not triggers[one.trigger_id].is_canceled]
+    ids_of = {batch.id: batch.subscriber_ids for batch in live}
     people = await list_subscribers_by_id(db, environment_id, [one for ids in ids_of.values() for one in ids])
     actors = await ensure_subscribers(db, environment_id, _actor_keys(list(triggers.values())), now)
     served = set()
     for trigger in triggers.values():
-        ids = [one for part in live if part.trigger_id == trigger.id for one in ids_of[part.id]]
+        ids = [one for batch in live if batch.trigger_id == trigger.id for one in ids_of[batch.id]]
         served |= {(trigger.id, one) for one in await _list_served(db, environment_id, trigger, ids)}
     recipients = []
-    for part in live:
-        trigger = triggers[part.trigger_id]
-        topic = None if part.topic is None else trigger.recipients.topics[part.topic]
-        for subscriber_id in ids_of[part.id]:
-            if subscriber_id in people and (part.trigger_id, subscriber_id) not in served:
+    for batch in live:
+        trigger = triggers[batch.trigger_id]
+        topic = None if batch.topic is None else trigger.recipients.topics[batch.topic]
+        for subscriber_id in ids_of[batch.id]:
+            if subscriber_id in people and (batch.trigger_id, subscriber_id) not in served:
                 actor = _find_actor(trigger, actors)
-                recipients.append(_recipient(trigger, people[subscriber_id], topic, actor, part.priority))
+                recipients.append(_recipient(trigger, people[subscriber_id], topic, actor, batch.priority))
     return recipients
 
 
-async def _list_crowd(
+async def _list_fan_out(
     db: Connection,
     environment_id: EnvironmentId,
     trigger: Trigger,
@@ -203,22 +203,22 @@ async def hand_back(db: Connection, trigger: Trigger, recipients: Sequence[Recip
             _Member(recipient.subscriber.id, recipient.subscriber.key)
         )
     for (priority, place), members in groups.items():
-        await _insert_parts(db, trigger, priority, place, members, now)
+        await _insert_batches(db, trigger, priority, place, members, now)
 
 
-async def _insert_parts(
+async def _insert_batches(
     db: Connection, trigger: Trigger, priority: Priority, topic: int | None, members: Sequence[_Member], now: Millis
 ) -> None:
     by_lane: dict[int, list[SubscriberId]] = {}
     for member in members:
         by_lane.setdefault(lane_of(member.key), []).append(member.id)
-    parts = [
+    batches = [
         RecipientBatch(
             id=new_id(now), trigger_id=trigger.id, priority=priority, lane=lane, topic=topic, packed_ids=b"".join(ids)
         )
         for lane, ids in sorted(by_lane.items())
     ]
-    await insert_parts(db, trigger.environment_id, parts)
+    await insert_batches(db, trigger.environment_id, batches)
 
 
 async def _list_served(

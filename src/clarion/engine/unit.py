@@ -52,10 +52,10 @@ class UnitResult(Struct, frozen=True):
     """What a unit of work did."""
 
     runs: int = 0
-    """Runs, triggers and parts that it worked on."""
+    """Runs, triggers and batches that it worked on."""
     has_sends: bool = False
     """Whether it left jobs for senders."""
-    has_parts: bool = False
+    has_batches: bool = False
     """Whether it handed recipients to lanes that may be another worker's."""
     has_more: bool = False
     """Whether the next unit will find work at once."""
@@ -94,9 +94,9 @@ async def run_claim(db: Connection, environment_id: EnvironmentId, claim: Claim,
         await emit_run_events(db, environment_id, runs, version, now)
     await settle_claim(db, environment_id, claim)
     return UnitResult(
-        runs=len(runs) + len(claim.progress) + len(claim.parts),
+        runs=len(runs) + len(claim.progress) + len(claim.batches),
         has_sends=any(job.queue is JobQueue.SEND for run in runs for job in run.jobs),
-        has_parts=claim.has_split,
+        has_batches=claim.has_expanded,
         has_more=claim.has_more or has_postponed,
         delivered=runs,
         resumed=resumed,

@@ -53,7 +53,7 @@ class BusyEnvironment(Struct, frozen=True):
     is_own: bool
     """Whether some of it is in the given lanes, or belongs to no lane yet."""
     has_canceling: bool
-    """Whether jobs of a canceled crowd are left to be canceled."""
+    """Whether jobs of a canceled fan-out are left to be canceled."""
 
 
 # Look-ups of the first row in the order of an index: asked for any row, PostgreSQL may read a whole queue for it.
@@ -261,7 +261,7 @@ class Engine:
             return UnitResult(runs=await isolate_poison(self._database, environment_id, lanes, now, announce=announce))
         announce(done)
         self._sizes.note_unit(environment_id, done.runs, (time.perf_counter() - started) * 1000)
-        if done.has_parts:
+        if done.has_batches:
             self._announce_work()
         if done.has_sends:
             self.sender.wake()

@@ -215,7 +215,7 @@ def _decide_topic(
         )
         return derived(trigger.created_at, DecisionKind.RECIPIENT, Verdict.STOPPED, text, values, remedy)
     values["joinedAt"] = iso_text(joined_at)
-    if joined_at > trigger.created_at and trigger.state is not TriggerState.SPLITTING:
+    if joined_at > trigger.created_at and trigger.state is not TriggerState.EXPANDING:
         moment = moment_text(joined_at, request.now)
         text = f"{request.name} joined the topic '{topic.key}' on {moment}, after the trigger."
         return derived(trigger.created_at, DecisionKind.RECIPIENT, Verdict.STOPPED, text, values, remedy)
@@ -244,7 +244,7 @@ async def _decide_progress(db: Connection, request: ExplainRequest, trigger: Tri
     if trigger.state is TriggerState.QUEUED:
         text = "The trigger is accepted, and waits for a worker."
         return derived(request.now, *waiting, text, {"state": trigger.state})
-    if trigger.state is TriggerState.SPLITTING or (person is not None and await is_in_part(db, trigger, person)):
+    if trigger.state is TriggerState.EXPANDING or (person is not None and await is_in_part(db, trigger, person)):
         text = f"The trigger is being handed to its recipients; {request.name} has not come to their turn yet."
         return derived(request.now, *waiting, text, {"state": trigger.state})
     if trigger.state is TriggerState.FAILED:

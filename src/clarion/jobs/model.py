@@ -51,7 +51,7 @@ class Priority(IntEnum):
 
     @property
     def of_fan_out(self) -> "Priority":
-        """The priority of a crowd: behind what is for one person."""
+        """The priority of a fan-out: behind what is for one person."""
         return Priority.CRITICAL_FAN_OUT if self.is_critical else Priority.FAN_OUT
 
 

@@ -248,7 +248,7 @@ def _accept_one(request: TriggerRequest, known: _Lookups, now: Millis) -> Accept
         overrides=overrides,
         contexts=request.contexts,
         created_at=now,
-        state=TriggerState.SPLITTING if lane is None else TriggerState.QUEUED,
+        state=TriggerState.EXPANDING if lane is None else TriggerState.QUEUED,
         priority=Priority.CRITICAL if workflow.is_critical else Priority.USUAL,
         lane=lane or 0,
         recipients=recipients,

@@ -10,7 +10,7 @@ from clarion.jsontext import json_text
 from clarion.subscribers.model import Subscriber
 from clarion.triggers.attachments import DELETE_OF_TRIGGERS
 from clarion.triggers.model import AddressedPerson, Recipients, decode_recipients
-from clarion.triggers.store import PART_COLUMNS, delete_parts, part_of
+from clarion.triggers.store import BATCH_COLUMNS, batch_of, delete_batches
 
 _CHUNK = 500
 _ONE_ERASED = json_text(Recipients(erased=1))
@@ -39,7 +39,7 @@ LIST_QUEUED_NAMING = sql("""
     WHERE environment_id = :environment_id AND state = 'queued' AND lane = :lane AND {position}(recipients, :name) > 0
     ORDER BY priority, id {for_update}
 """)
-LIST_SPLITTING_NAMING = sql("""
+LIST_EXPANDING_NAMING = sql("""
     SELECT id, recipients FROM triggers
     WHERE environment_id = :environment_id AND state = 'splitting' AND {position}(recipients, :name) > 0
     ORDER BY priority, id {for_update}
@@ -49,11 +49,11 @@ LIST_NAMING = sql("""
     WHERE environment_id = :environment_id AND id {any:ids} AND {position}(recipients, :name) > 0
     ORDER BY id {for_update}
 """)
-LIST_PARTS_OF_LANE = sql(f"""
-    SELECT {PART_COLUMNS} FROM trigger_parts
+LIST_BATCHES_OF_LANE = sql(f"""
+    SELECT {BATCH_COLUMNS} FROM trigger_parts
     WHERE environment_id = :environment_id AND lane = :lane
 """)
-UPDATE_PART = sql("""
+UPDATE_BATCH = sql("""
     UPDATE trigger_parts SET subscriber_ids = :subscriber_ids WHERE environment_id = :environment_id AND id = :id
 """)
 
@@ -69,9 +69,9 @@ async def erase_from_triggers(db: Connection, environment_id: EnvironmentId, per
     emptied = await db.fetch(EMPTY_QUEUED_FOR_PERSON, **queued, alone=alone, emptied=_ONE_ERASED)
     await _drop_files(db, environment_id, [row["id"] for row in emptied])
     await _leave(db, environment_id, person.key, await db.fetch(LIST_QUEUED_NAMING, **queued, name=name))
-    await _leave(db, environment_id, person.key, await db.fetch(LIST_SPLITTING_NAMING, **scope, name=name))
-    # After the triggers that are being split: another worker may have been handing the person to their lane.
-    await erase_from_run_triggers(db, person, await _leave_parts(db, environment_id, person))
+    await _leave(db, environment_id, person.key, await db.fetch(LIST_EXPANDING_NAMING, **scope, name=name))
+    # After the triggers that are being expanded: another worker may have been handing the person to their lane.
+    await erase_from_run_triggers(db, person, await _leave_batches(db, environment_id, person))
 
 
 async def erase_from_run_triggers(db: Connection, person: Subscriber, trigger_ids: Sequence[TriggerId]) -> None:
@@ -105,14 +105,14 @@ async def _drop_files(db: Connection, environment_id: EnvironmentId, trigger_ids
         await db.execute(DELETE_OF_TRIGGERS, environment_id=environment_id, trigger_ids=chunk)
 
 
-async def _leave_parts(db: Connection, environment_id: EnvironmentId, person: Subscriber) -> list[TriggerId]:
-    """Take the person out of their parts; returns the triggers of these."""
-    rows = await db.fetch(LIST_PARTS_OF_LANE, environment_id=environment_id, lane=lane_of(person.key))
-    parts = [part for part in map(part_of, rows) if person.id in part.subscriber_ids]
-    emptied = [part.id for part in parts if set(part.subscriber_ids) == {person.id}]
-    await delete_parts(db, environment_id, emptied)
-    for part in parts:
-        if part.id not in emptied:
-            others: list[SubscriberId] = [one for one in part.subscriber_ids if one != person.id]
-            await db.execute(UPDATE_PART, environment_id=environment_id, id=part.id, subscriber_ids=b"".join(others))
-    return [part.trigger_id for part in parts]
+async def _leave_batches(db: Connection, environment_id: EnvironmentId, person: Subscriber) -> list[TriggerId]:
+    """Take the person out of their batches; returns the triggers of these."""
+    rows = await db.fetch(LIST_BATCHES_OF_LANE, environment_id=environment_id, lane=lane_of(person.key))
+    batches = [batch for batch in map(batch_of, rows) if person.id in batch.subscriber_ids]
+    emptied = [batch.id for batch in batches if set(batch.subscriber_ids) == {person.id}]
+    await delete_batches(db, environment_id, emptied)
+    for batch in batches:
+        if batch.id not in emptied:
+            others: list[SubscriberId] = [one for one in batch.subscriber_ids if one != person.id]
+            await db.execute(UPDATE_BATCH, environment_id=environment_id, id=batch.id, subscriber_ids=b"".join(others))
+    return [batch.trigger_id for batch in batches]

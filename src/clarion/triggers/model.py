@@ -45,10 +45,10 @@ class TriggerOutcome(StrEnum):
 class TriggerState(StrEnum):
     QUEUED = "queued"
     """For people of one lane, who have no runs yet."""
-    SPLITTING = "splitting"
-    """For people of several lanes, who are not all in parts yet."""
+    EXPANDING = "splitting"
+    """For people of several lanes, who are not all in batches yet."""
     DONE = "done"
-    """Each recipient has a run or is in a part."""
+    """Each recipient has a run or is in a batch."""
     CANCELING = "canceling"
     """Canceled; some of its jobs are not marked so yet."""
     CANCELED = "canceled"
@@ -167,7 +167,7 @@ class RecipientBatch(Struct, frozen=True, kw_only=True):
     topic: int | None
     """Which of the trigger's topics they are members of."""
     packed_ids: bytes
-    """The ids of the people, 16 bytes each; unpacked only where the part is worked on."""
+    """The ids of the people, 16 bytes each; unpacked only where the batch is worked on."""
 
     @property
     def size(self) -> int:
@@ -180,7 +180,7 @@ class RecipientBatch(Struct, frozen=True, kw_only=True):
 
 
 class ExpansionPosition(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How far splitting has come: which topic (or everyone), and the last id seen there."""
+    """How far expanding has come: which topic (or everyone), and the last id seen there."""
 
     topic: int = 0
     after: str | None = None
@@ -200,10 +200,10 @@ class Trigger(Struct, frozen=True, kw_only=True):
     state: TriggerState
     priority: Priority
     lane: int
-    """Of all its people; meaningless for one that is split."""
+    """Of all its people; meaningless for one that is expanded."""
     recipients: Recipients
     position: ExpansionPosition | None
-    """How far splitting or cancelling has come."""
+    """How far expanding or cancelling has come."""
     trace: TraceContext | None = None
     """Of the request that triggers it, while it is accepted; None unless it is traced."""
     warnings: Sequence[str] = ()
@@ -221,7 +221,6 @@ def make_transaction_key(now: Millis) -> TransactionKey:
 
 decode_recipients = msgspec.json.Decoder(Recipients).decode
 decode_position = msgspec.json.Decoder(ExpansionPosition).decode
-
 
 _DELAY = "delay"
 _LAYERS = frozenset({*Channel, _DELAY, "providers", "steps"})

@@ -43,53 +43,55 @@ TRIGGERS = Insert("triggers", *_INSERTED, on_conflict=_ONCE, types=_TYPES)
 ANNOTATED_TRIGGERS = Insert(
     "triggers", *_INSERTED, "trace_context", "warnings", on_conflict=_ONCE, types=(*_TYPES, "text", "text")
 )
-# In one statement, so that a trigger that is to be split is seen together with a later one for its people. Waiting
-# for another worker that is splitting it keeps the order of each person's triggers; only the rest of a large crowd is
-# skipped while another worker splits it.
+# In one statement, so that a trigger that is to be expanded is seen together with a later one for its people. Waiting
+# for another worker that is expanding it keeps the order of each person's triggers; only the rest of a large fan-out
+# is skipped while another worker expands it.
 _NEXT_TRIGGERS = f"""
     WITH queued AS (
         SELECT {_COLUMNS} FROM triggers
         WHERE environment_id = :environment_id AND state = 'queued' AND {IN_LANES}
         ORDER BY priority, id LIMIT :limit %(lock)s
-    ), unsplit AS (
+    ), unexpanded AS (
         SELECT {_COLUMNS} FROM triggers
         WHERE environment_id = :environment_id AND state = 'splitting' AND position IS NULL
         ORDER BY priority, id LIMIT :limit %(lock)s
     )
-    SELECT * FROM queued UNION ALL SELECT * FROM unsplit
+    SELECT * FROM queued UNION ALL SELECT * FROM unexpanded
 """
 CLAIM_TRIGGERS = sql(_NEXT_TRIGGERS % {"lock": "{for_update}"})
-PART_COLUMNS = "id, trigger_id, priority, lane, topic, subscriber_ids"
-_NEXT_PARTS = f"""
-    SELECT environment_id, {PART_COLUMNS} FROM trigger_parts
+BATCH_COLUMNS = "id, trigger_id, priority, lane, topic, subscriber_ids"
+_NEXT_BATCHES = f"""
+    SELECT environment_id, {BATCH_COLUMNS} FROM trigger_parts
     WHERE environment_id = :environment_id AND {IN_LANES}
-    ORDER BY priority, trigger_id, id LIMIT :part_limit
+    ORDER BY priority, trigger_id, id LIMIT :batch_limit
 """
-# In one statement: a trigger that another worker splits at this moment is listed itself, or with all of its parts.
+# In one statement: a trigger that another worker expands at this moment is listed itself, or with all of its batches.
 LIST_WAITING = sql(f"""
-    SELECT next_trigger.*, NULL AS part_id, NULL AS topic, NULL AS subscriber_ids
+    SELECT next_trigger.*, NULL AS batch_id, NULL AS topic, NULL AS subscriber_ids
     FROM ({_NEXT_TRIGGERS % {"lock": ""}}) AS next_trigger
     UNION ALL
     SELECT environment_id, trigger_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, priority, lane, NULL, NULL, NULL,
         id, topic, subscriber_ids
-    FROM ({_NEXT_PARTS}) AS next_part
+    FROM ({_NEXT_BATCHES}) AS next_batch
 """)
-CLAIM_CROWD = sql(f"""
+CLAIM_FAN_OUT = sql(f"""
     SELECT {_COLUMNS} FROM triggers
     WHERE environment_id = :environment_id AND state = 'splitting' AND position IS NOT NULL
     ORDER BY priority, id LIMIT 1 {{skip_locked}}
 """)
-PARTS = Insert("trigger_parts", *("environment_id", "id", "trigger_id", "priority", "lane", "topic", "subscriber_ids"))
-# Returns a row without a part if there is none.
-LIST_PARTS = sql(f"""
-    SELECT version.configuration_version, part.*
+BATCHES = Insert(
+    "trigger_parts", *("environment_id", "id", "trigger_id", "priority", "lane", "topic", "subscriber_ids")
+)
+# Returns a row without a batch if there is none.
+LIST_BATCHES = sql(f"""
+    SELECT version.configuration_version, batch.*
     FROM (SELECT {CONFIGURATION_VERSION} AS configuration_version) AS version
     LEFT JOIN (
-        {_NEXT_PARTS}
-    ) AS part ON TRUE
+        {_NEXT_BATCHES}
+    ) AS batch ON TRUE
 """)
-LIST_PARTS_BESIDE = sql(f"""
-    SELECT version.configuration_version, version.has_others, part.*
+LIST_BATCHES_BESIDE = sql(f"""
+    SELECT version.configuration_version, version.has_others, batch.*
     FROM (
         SELECT {CONFIGURATION_VERSION} AS configuration_version, (
             EXISTS (
@@ -103,20 +105,20 @@ LIST_PARTS_BESIDE = sql(f"""
         ) AS has_others
     ) AS version
     LEFT JOIN (
-        {_NEXT_PARTS}
-    ) AS part ON TRUE
+        {_NEXT_BATCHES}
+    ) AS batch ON TRUE
 """)
 LIST_UNFINISHED_IDS = sql(f"""
     SELECT id FROM triggers
     WHERE environment_id = :environment_id AND (state = 'queued' AND {IN_LANES} OR state = 'splitting')
     ORDER BY priority, id LIMIT :limit
 """)
-LIST_PART_IDS = sql(f"""
+LIST_BATCH_IDS = sql(f"""
     SELECT id FROM trigger_parts WHERE environment_id = :environment_id AND {IN_LANES}
     ORDER BY priority, trigger_id, id LIMIT :limit
 """)
-FIND_PART = sql(f"""
-    SELECT {PART_COLUMNS} FROM trigger_parts
+FIND_BATCH = sql(f"""
+    SELECT {BATCH_COLUMNS} FROM trigger_parts
     WHERE environment_id = :environment_id AND id = :id
 """)
 FIND_UNFINISHED_TRIGGER = sql(f"""
@@ -124,7 +126,7 @@ FIND_UNFINISHED_TRIGGER = sql(f"""
     WHERE environment_id = :environment_id AND id = :id AND state IN ('queued', 'splitting') {{for_update}}
 """)
 MARK_TRIGGER_FAILED = sql("UPDATE triggers SET state = 'failed' WHERE environment_id = :environment_id AND id = :id")
-DELETE_PARTS = sql("DELETE FROM trigger_parts WHERE environment_id = :environment_id AND id {any:ids}")
+DELETE_BATCHES = sql("DELETE FROM trigger_parts WHERE environment_id = :environment_id AND id {any:ids}")
 LIST_TRIGGERS_BY_ID = sql(f"""
     SELECT {_COLUMNS} FROM triggers WHERE environment_id = :environment_id AND id {{any:ids}}
 """)
@@ -148,7 +150,7 @@ CLAIM_CANCELING = sql(f"""
 MARK_CANCELED = sql("""
     UPDATE triggers SET state = :state, position = :position WHERE environment_id = :environment_id AND id = :id
 """)
-DELETE_PARTS_OF_TRIGGER = sql("""
+DELETE_BATCHES_OF_TRIGGER = sql("""
     DELETE FROM trigger_parts WHERE environment_id = :environment_id AND trigger_id = :trigger_id
 """)
 LIST_RUN_IDS = sql("""
@@ -188,83 +190,83 @@ def _annotations(trigger: Trigger) -> tuple[str | None, str | None]:
 
 
 async def claim_triggers(db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int) -> list[Trigger]:
-    """The next triggers of the lanes and the next ones to be split, in order; the caller holds the lanes."""
+    """The next triggers of the lanes and the next ones to be expanded, in order; the caller holds the lanes."""
     rows = await db.fetch_values(CLAIM_TRIGGERS, environment_id=environment_id, limit=limit, **lanes.parameters)
     return _in_order([_read_trigger(row) for row in rows], limit)
 
 
 async def list_waiting(
-    db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int, part_limit: int
+    db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int, batch_limit: int
 ) -> tuple[list[Trigger], list[RecipientBatch]]:
-    """What `claim_triggers` and `list_parts` would find at one moment, without waiting for other workers."""
-    scope = {"environment_id": environment_id, "limit": limit, "part_limit": part_limit, **lanes.parameters}
+    """What `claim_triggers` and `list_batches` would find at one moment, without waiting for other workers."""
+    scope = {"environment_id": environment_id, "limit": limit, "batch_limit": batch_limit, **lanes.parameters}
     rows = await db.fetch(LIST_WAITING, **scope)
-    parts = [part_of({**row, "id": row["part_id"], "trigger_id": row["id"]}) for row in rows if row["part_id"]]
-    parts.sort(key=lambda one: (one.priority, one.trigger_id, one.id))
-    return _in_order([trigger_of(row) for row in rows if not row["part_id"]], limit), parts
+    batches = [batch_of({**row, "id": row["batch_id"], "trigger_id": row["id"]}) for row in rows if row["batch_id"]]
+    batches.sort(key=lambda one: (one.priority, one.trigger_id, one.id))
+    return _in_order([trigger_of(row) for row in rows if not row["batch_id"]], limit), batches
 
 
 def _in_order(triggers: Sequence[Trigger], limit: int) -> list[Trigger]:
     return sorted(triggers, key=lambda one: (one.priority, one.id))[:limit]
 
 
-async def claim_crowd(db: Connection, environment_id: EnvironmentId) -> Trigger | None:
-    """The next trigger that is split in part, unless another worker is at it."""
-    row = await db.fetch_one(CLAIM_CROWD, environment_id=environment_id)
+async def claim_fan_out(db: Connection, environment_id: EnvironmentId) -> Trigger | None:
+    """The next trigger that is partly expanded, unless another worker is at it."""
+    row = await db.fetch_one(CLAIM_FAN_OUT, environment_id=environment_id)
     return None if row is None else trigger_of(row)
 
 
-async def insert_parts(db: Connection, environment_id: EnvironmentId, parts: Sequence[RecipientBatch]) -> None:
+async def insert_batches(db: Connection, environment_id: EnvironmentId, batches: Sequence[RecipientBatch]) -> None:
     rows = [
         (environment_id, one.id, one.trigger_id, int(one.priority), one.lane, one.topic, one.packed_ids)
-        for one in parts
+        for one in batches
     ]
     if rows:
-        await db.insert_many(PARTS, rows)
+        await db.insert_many(BATCHES, rows)
 
 
-async def list_parts(
+async def list_batches(
     db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int
 ) -> tuple[list[RecipientBatch], int]:
-    """The next parts of the lanes, in the order of their triggers, and the version of the environment's configuration.
+    """The next batches of the lanes in the order of their triggers, and the version of the environment's configuration.
 
     The caller holds the lanes.
     """
-    rows = await db.fetch(LIST_PARTS, environment_id=environment_id, part_limit=limit, **lanes.parameters)
-    return [part_of(row) for row in rows if row["id"] is not None], rows[0]["configuration_version"]
+    rows = await db.fetch(LIST_BATCHES, environment_id=environment_id, batch_limit=limit, **lanes.parameters)
+    return [batch_of(row) for row in rows if row["id"] is not None], rows[0]["configuration_version"]
 
 
-async def list_parts_beside(
+async def list_batches_beside(
     db: Connection, environment_id: EnvironmentId, lanes: LaneSet, known: Sequence[Trigger], *, limit: int
 ) -> tuple[list[RecipientBatch], int, bool]:
     """The same, and whether there are triggers at that moment which `claim_triggers` would find and are not known."""
     # An empty list is NULL on SQLite, and nothing is outside of that.
     known_ids = [one.id for one in known] or [TriggerId(bytes(16))]
-    scope = {"environment_id": environment_id, "part_limit": limit, "known": known_ids}
-    rows = await db.fetch(LIST_PARTS_BESIDE, **scope, **lanes.parameters)
-    parts = [part_of(row) for row in rows if row["id"] is not None]
-    return parts, rows[0]["configuration_version"], bool(rows[0]["has_others"])
+    scope = {"environment_id": environment_id, "batch_limit": limit, "known": known_ids}
+    rows = await db.fetch(LIST_BATCHES_BESIDE, **scope, **lanes.parameters)
+    batches = [batch_of(row) for row in rows if row["id"] is not None]
+    return batches, rows[0]["configuration_version"], bool(rows[0]["has_others"])
 
 
 async def list_unfinished_ids(
     db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int
 ) -> tuple[list[TriggerId], list[bytes]]:
-    """The ids of the next triggers and of the next parts of the lanes, whatever the rows hold otherwise."""
+    """The ids of the next triggers and of the next batches of the lanes, whatever the rows hold otherwise."""
     scope = {"environment_id": environment_id, "limit": limit, **lanes.parameters}
     triggers = await db.fetch(LIST_UNFINISHED_IDS, **scope)
-    parts = await db.fetch(LIST_PART_IDS, **scope)
-    return [row["id"] for row in triggers], [row["id"] for row in parts]
+    batches = await db.fetch(LIST_BATCH_IDS, **scope)
+    return [row["id"] for row in triggers], [row["id"] for row in batches]
 
 
-async def find_part(db: Connection, environment_id: EnvironmentId, part_id: bytes) -> RecipientBatch | None:
-    row = await db.fetch_one(FIND_PART, environment_id=environment_id, id=part_id)
-    return None if row is None else part_of(row)
+async def find_batch(db: Connection, environment_id: EnvironmentId, batch_id: bytes) -> RecipientBatch | None:
+    row = await db.fetch_one(FIND_BATCH, environment_id=environment_id, id=batch_id)
+    return None if row is None else batch_of(row)
 
 
 async def find_unfinished_trigger(
     db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId
 ) -> Trigger | None:
-    """The trigger, unless each recipient has a run or is in a part."""
+    """The trigger, unless each recipient has a run or is in a batch."""
     row = await db.fetch_one(FIND_UNFINISHED_TRIGGER, environment_id=environment_id, id=trigger_id)
     return None if row is None else trigger_of(row)
 
@@ -273,9 +275,9 @@ async def mark_trigger_failed(db: Connection, environment_id: EnvironmentId, tri
     await db.execute(MARK_TRIGGER_FAILED, environment_id=environment_id, id=trigger_id)
 
 
-async def delete_parts(db: Connection, environment_id: EnvironmentId, ids: Sequence[bytes]) -> None:
+async def delete_batches(db: Connection, environment_id: EnvironmentId, ids: Sequence[bytes]) -> None:
     if ids:
-        await db.execute(DELETE_PARTS, environment_id=environment_id, ids=list(ids))
+        await db.execute(DELETE_BATCHES, environment_id=environment_id, ids=list(ids))
 
 
 async def list_triggers_by_id(
@@ -286,7 +288,7 @@ async def list_triggers_by_id(
 
 
 async def mark_triggers_done(db: Connection, environment_id: EnvironmentId, trigger_ids: Sequence[TriggerId]) -> None:
-    """Every recipient of these has a run, or is in a part."""
+    """Every recipient of these has a run, or is in a batch."""
     await db.execute(MARK_TRIGGERS_DONE, environment_id=environment_id, ids=trigger_ids)
 
 
@@ -298,7 +300,7 @@ async def update_position(
     priority: Priority,
     position: ExpansionPosition,
 ) -> None:
-    """Write how far splitting has come."""
+    """Write how far expanding has come."""
     await db.execute(
         UPDATE_POSITION,
         environment_id=environment_id,
@@ -336,9 +338,9 @@ async def mark_canceled(
     await db.execute(MARK_CANCELED, environment_id=environment_id, id=trigger_id, state=state, position=text)
 
 
-async def delete_parts_of_trigger(db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId) -> int:
-    """Remove recipients who have no run yet; returns how many parts there were."""
-    return await db.execute(DELETE_PARTS_OF_TRIGGER, environment_id=environment_id, trigger_id=trigger_id)
+async def delete_batches_of_trigger(db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId) -> int:
+    """Remove recipients who have no run yet; returns how many batches there were."""
+    return await db.execute(DELETE_BATCHES_OF_TRIGGER, environment_id=environment_id, trigger_id=trigger_id)
 
 
 async def list_run_ids(
@@ -358,7 +360,7 @@ async def has_unfinished_runs(
     return await db.fetch_one(HAS_UNFINISHED_RUNS, **scope, after=after) is not None
 
 
-def part_of(row: Row) -> RecipientBatch:
+def batch_of(row: Row) -> RecipientBatch:
     return RecipientBatch(
         id=row["id"],
         trigger_id=row["trigger_id"],

@@ -15,7 +15,7 @@ from tests.support import Site
 FOUND_BY: list[tuple[Query, str]] = [
     (triggers.EMPTY_QUEUED_FOR_PERSON, "triggers_queued"),
     (triggers.LIST_QUEUED_NAMING, "triggers_queued"),
-    (triggers.LIST_SPLITTING_NAMING, "triggers_splitting"),
+    (triggers.LIST_EXPANDING_NAMING, "triggers_splitting"),
     (erasure.LIST_RUNS, "notifications_subscriber"),
     (erasure.DELETE_MESSAGES, "messages_subscriber"),
     (erasure.DELETE_EXPECTED_RECEIPTS, "awaited_receipts_message"),
