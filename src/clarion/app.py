@@ -52,6 +52,7 @@ from clarion.db.clock import StoreClock
 from clarion.db.migrations.revisions import SchemaWatch
 from clarion.db.open import migrate_store, open_store, require_current_store
 from clarion.db.port import Database
+from clarion.db.postgres.database import PostgresDatabase
 from clarion.engine.worker import Engine
 from clarion.environments.authentication import Authenticator
 from clarion.environments.bootstrap import FirstKeys, prepare_store
@@ -310,6 +311,8 @@ def build_application(  # noqa: PLR0913 - what it is composed of
         ),
     )
     watchdog, background = LoopWatchdog(), Supervisor()
+    if isinstance(database, PostgresDatabase):
+        background.show_also(database.background)
     monitor = Monitor(
         settings,
         database,

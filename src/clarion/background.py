@@ -53,6 +53,10 @@ class ServiceName(StrEnum):
     TEAM_MAIL = "team_mail"
     STATISTICS = "statistics"
     STORE_CLOCK = "store_clock"
+    STORE_NOTIFICATIONS = "store_notifications"
+    """Listens on PostgreSQL for what other processes notify."""
+    STORE_PULSE = "store_pulse"
+    """Finds out whether PostgreSQL is slow or gone."""
     SCHEMA_WATCH = "schema_watch"
     HEARTBEAT = "heartbeat"
     HEALTH_FILE = "health_file"
@@ -116,6 +120,14 @@ class Supervisor:
     def __init__(self, *, pause_seconds: float = PAUSE_SECONDS) -> None:
         self.pause_seconds = pause_seconds
         self.states: dict[ServiceName, ServiceState] = {}
+
+    def add_states(self, *names: ServiceName) -> None:
+        """Know services before they start."""
+        self.states |= {name: ServiceState() for name in names}
+
+    def show_also(self, other: "Supervisor") -> None:
+        """Show how the services are that another supervisor runs in this process."""
+        self.states |= other.states
 
     def list_failing(self) -> list[ServiceName]:
         """The services that have failed several times in a row."""

@@ -8,8 +8,10 @@ from contextlib import asynccontextmanager
 import asyncpg
 import pytest
 
+from clarion.background import ServiceName, Supervisor
 from clarion.db.port import Connection, Database
 from clarion.db.postgres.database import PostgresDatabase
+from clarion.db.postgres.pulse import Pulse
 from clarion.db.query import sql
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
@@ -102,6 +104,62 @@ async def test_a_listening_connection_outlives_restarts_of_postgresql() -> None:
 async def restart(server: PostgresServer, database: Database) -> None:
     await asyncio.to_thread(server.crash_and_restart)
     await wait_until_usable(database)
+
+
+async def test_listening_goes_on_after_an_unexpected_error(
+    fresh_postgres_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    woken = asyncio.Event()
+
+    def fail() -> None:
+        raise RuntimeError("unexpected")
+
+    async with connect(fresh_postgres_url) as database, connect(fresh_postgres_url) as other:
+        database.background.pause_seconds = 0.01
+        state = database.background.states[ServiceName.STORE_NOTIFICATIONS]
+        await database.listen("failing", lambda _: None, fail)
+        await database.listen_for_work(woken.set)
+
+        await database.read(lambda db: db.fetch(END_LISTENERS))
+
+        await check_listener(other, woken)
+
+    assert (state.failures, state.restarts) == (1, 1)
+    assert "Background work failed" in caplog.messages
+
+
+class UnansweredConnection:
+    """A connection on which a unit of work waits until it is cut."""
+
+    def __init__(self) -> None:
+        self.is_cut = asyncio.Event()
+
+    def terminate(self) -> None:
+        self.is_cut.set()
+
+
+async def test_a_store_is_not_taken_for_lost_after_an_unexpected_error(caplog: pytest.LogCaptureFixture) -> None:
+    background, connection = Supervisor(pause_seconds=0.01), UnansweredConnection()
+
+    async def ask() -> None:
+        raise OSError
+
+    async def fail() -> None:
+        raise RuntimeError("unexpected")
+
+    pulse = Pulse(ask, fail, background)
+    pulse.begin(connection)
+    async with asyncio.timeout(30):
+        await connection.is_cut.wait()
+        pulse.end(connection)
+        while not background.states[ServiceName.STORE_PULSE].restarts:  # noqa: ASYNC110 - nothing tells
+            await asyncio.sleep(0.01)
+    was_lost = pulse.is_lost
+    await pulse.close()
+
+    assert not was_lost
+    assert background.states[ServiceName.STORE_PULSE].failures == 1
+    assert "Background work failed" in caplog.messages
 
 
 async def test_a_process_is_not_woken_by_its_own_notifications(fresh_postgres_url: str) -> None:

@@ -33,6 +33,8 @@ BETWEEN_PROCESSES = {
     ServiceName.INBOX_BRIDGE,
     ServiceName.INBOX_ANNOUNCEMENTS,
 }
+OF_THE_STORE = {ServiceName.STORE_NOTIFICATIONS, ServiceName.STORE_PULSE}
+"""Run for as long as a PostgreSQL is open, in commands as well."""
 
 
 @pytest.fixture
@@ -106,7 +108,17 @@ async def test_every_service_is_logged_counted_and_running_again_after_something
 async def test_the_kinds_of_processes_have_all_services_together(application: Application, database: Database) -> None:
     names = {one.name for kind in ("serve", "api", "worker") for one in await list_services(application, kind)}
 
-    assert names == set(ServiceName) - (BETWEEN_PROCESSES if database.dialect is Dialect.SQLITE else set())
+    assert names == set(ServiceName) - OF_THE_STORE - (
+        BETWEEN_PROCESSES if database.dialect is Dialect.SQLITE else set()
+    )
+
+
+async def test_the_services_of_a_store_are_seen_with_those_of_the_process(
+    application: Application, database: Database
+) -> None:
+    known = OF_THE_STORE & application.background.states.keys()
+
+    assert known == (set() if database.dialect is Dialect.SQLITE else OF_THE_STORE)
 
 
 @pytest.mark.parametrize(

@@ -65,14 +65,14 @@ async def test_a_store_of_another_schema_is_not_ready(api: Api, database: Databa
 
 async def test_a_store_that_does_not_answer_is_not_ready(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clarion.monitoring.health._STORE_SECONDS", 0.01)
-    health = Readiness(UnreachableStore(database), LoopWatchdog())  # type: ignore[arg-type]
+    health = Readiness(UnreachableStore(database), LoopWatchdog(), Supervisor())  # type: ignore[arg-type]
 
     assert await health.list_problems() == [UNREACHABLE]
 
 
 async def test_a_loop_that_was_blocked_a_moment_ago_is_not_ready(database: Database) -> None:
     watchdog = LoopWatchdog()
-    health = Readiness(database, watchdog)
+    health = Readiness(database, watchdog, Supervisor())
     with watchdog.watch():
         threading.Event().wait(1.5)
         await asyncio.to_thread(wait_until_counted, watchdog)
@@ -86,7 +86,7 @@ def wait_until_counted(watchdog: LoopWatchdog) -> None:
 
 
 async def test_the_file_exists_while_the_process_is_ready(database: Database, tmp_path: Path) -> None:
-    health, path = Readiness(database, LoopWatchdog()), tmp_path / "healthy"
+    health, path = Readiness(database, LoopWatchdog(), Supervisor()), tmp_path / "healthy"
     file = HealthFile(path, health)
 
     await file.update()
@@ -100,7 +100,7 @@ async def test_the_file_exists_while_the_process_is_ready(database: Database, tm
 
 async def test_the_file_is_removed_when_the_process_ends(database: Database, tmp_path: Path) -> None:
     path = tmp_path / "healthy"
-    file = HealthFile(path, Readiness(database, LoopWatchdog()))
+    file = HealthFile(path, Readiness(database, LoopWatchdog(), Supervisor()))
     task = asyncio.create_task(Supervisor().run([file.make_service()]))
     while not path.exists():  # noqa: ASYNC110 - another task makes it
         await asyncio.sleep(0.01)

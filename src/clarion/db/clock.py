@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from clarion.background import BackgroundService, ServiceName
 from clarion.clock import MINUTE, SECOND, Clock, Millis, SteadyClock, SystemClock, boot_milliseconds
-from clarion.db.port import Database, Dialect
+from clarion.db.port import Connection, Database, Dialect
 from clarion.db.query import sql
 from clarion.errors import StoreUnavailable
 
@@ -26,7 +26,7 @@ LASTING = Millis(MINUTE)
 _DRIFT = Millis(50)
 """A difference that is not worth a correction, and may come from the way to the store and back."""
 
-READ_CLOCK = sql(f"SELECT {POSTGRES_NOW} AS now")
+_READ_TIME = {dialect: sql(f"SELECT {now} AS now") for dialect, now in NOW.items()}
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +111,13 @@ class StoreClock:
 async def _read_clock(database: Database, elapsed: Callable[[], int]) -> Millis:
     """The time of the server, as of the middle of the way there and back."""
     before = elapsed()
-    row = await database.read(lambda db: db.fetch_one(READ_CLOCK))
+    now = await database.read(read_time)
+    return Millis(now + (elapsed() - before) // 2)
+
+
+async def read_time(db: Connection) -> Millis:
+    """The time by the clock of the database."""
+    row = await db.fetch_one(_READ_TIME[db.dialect])
     if row is None:
-        raise StoreUnavailable("PostgreSQL does not tell the time")
-    return Millis(row["now"] + (elapsed() - before) // 2)
+        raise StoreUnavailable("The store does not tell the time")
+    return Millis(row["now"])

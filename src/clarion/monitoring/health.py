@@ -36,13 +36,13 @@ class Readiness:
         self,
         database: Database,
         watchdog: LoopWatchdog,
+        background: Supervisor,
         vault: Vault | None = None,
-        background: Supervisor | None = None,
     ) -> None:
         self._database = database
         self.watchdog = watchdog
         self._vault = vault
-        self.background = background or Supervisor()
+        self.background = background
         self.vital: frozenset[ServiceName] = frozenset()
         """Services without which the process cannot do its work."""
         self._lock = asyncio.Lock()

@@ -30,7 +30,7 @@ class Monitor:
     ) -> None:
         self._settings = settings
         clock, self.measures = services.clock, services.measures
-        health = Readiness(database, watchdog, services.vault, background)
+        health = Readiness(database, watchdog, background, services.vault)
         self.answers = Answers(database, clock, self.measures, health, settings.metrics_token)
         self.heartbeat = Heartbeat(
             database,

@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from clarion.clock import Millis
-from clarion.db.clock import NOW
+from clarion.db.clock import read_time
 from clarion.db.migrations.revisions import list_known_revisions
 from clarion.db.open import find_revision, open_store, store_path
 from clarion.db.port import Connection, Dialect
@@ -17,7 +17,6 @@ from clarion.monitoring.store_state import StoreState, UnwellIntegration, read_s
 from clarion.settings.model import Settings
 
 _DATABASE_BYTES = sql("SELECT pg_database_size(current_database()) AS bytes")
-_MOMENT = {dialect: sql(f"SELECT {now} AS now") for dialect, now in NOW.items()}
 
 
 class Rates(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -83,7 +82,7 @@ async def read_status(settings: Settings) -> InstallationStatus:
         path = store_path(settings) if settings.database_url is None else None
 
         async def read(db: Connection) -> InstallationStatus:
-            now, size = await _read_moment(db), await _read_size(db, path)
+            now, size = await read_time(db), await _read_size(db, path)
             is_current = revision == needed
             return InstallationStatus(
                 database=db.dialect,
@@ -99,11 +98,6 @@ async def read_status(settings: Settings) -> InstallationStatus:
         return await database.scan(read)
     finally:
         await database.close()
-
-
-async def _read_moment(db: Connection) -> Millis:
-    row = await db.fetch_one(_MOMENT[db.dialect])
-    return Millis(row["now"]) if row else Millis(0)
 
 
 async def _read_size(db: Connection, path: Path | None) -> int:

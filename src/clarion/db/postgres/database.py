@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import asyncpg
 
+from clarion.background import ServiceName, Supervisor
 from clarion.cache import Caches
 from clarion.db.port import Dialect, Row, SandboxWork, Work
 from clarion.db.postgres.arrays import ArrayConnection
@@ -239,9 +240,12 @@ class PostgresDatabase:
         self._url = url
         self._name = random_bytes(8).hex()
         self._caches = Caches()
-        self._listener = Listener(url)
+        self.background = Supervisor()
+        """Runs the services of the connections for as long as the database is open, in commands as well."""
+        self.background.add_states(ServiceName.STORE_NOTIFICATIONS, ServiceName.STORE_PULSE)
+        self._listener = Listener(url, self.background)
         self._sandboxes = PostgresSandboxes(url)
-        self._pulse = Pulse(partial(ask_server, url), pool.expire_connections)
+        self._pulse = Pulse(partial(ask_server, url), pool.expire_connections, self.background)
         self._unit_count = 0
         self._examined_commits = 0
         self.measures = DatabaseMeasures()

@@ -3,12 +3,15 @@
 import asyncio
 import logging
 import random
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import asyncpg
 from msgspec import Struct
+
+from clarion.background import BackgroundService, ServiceName, Supervisor
 
 _CHECK_SECONDS = 10.0
 """How often to check the connection: when a machine or a network fails, nothing reports that it is gone."""
@@ -30,10 +33,13 @@ class ListenedChannel(Struct, frozen=True):
 class Listener:
     """Listens to channels on one connection."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, background: Supervisor) -> None:
         self._url = url
+        self._background = background
         self._channels: dict[str, list[ListenedChannel]] = {}
         self._connection: Any = None
+        self._resumed: deque[ListenedChannel] = deque()
+        """Those who are still to be told that notifications may have been lost."""
         self._adding = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
@@ -50,7 +56,8 @@ class Listener:
             except _ERRORS:
                 self._terminate()
             if self._task is None:
-                self._task = asyncio.create_task(self._run())
+                listening = BackgroundService(name=ServiceName.STORE_NOTIFICATIONS, run_once=self._replace_lost)
+                self._task = asyncio.create_task(self._background.run([listening]))
 
     async def close(self) -> None:
         if self._task is not None:
@@ -60,19 +67,21 @@ class Listener:
         # A task that is cancelled before it begins leaves the connection open.
         self._terminate()
 
-    async def _run(self) -> None:
-        while True:
-            try:
-                if self._connection is not None:
-                    await _wait_until_lost(self._connection)
-            finally:
-                # At once: a connection that no longer answers cannot be closed properly.
-                self._terminate()
-            log.warning("Listening connection lost")
-            self._connection = await self._reconnect()
-            log.info("Listening connection replaced")
-            for one in [one for channels in self._channels.values() for one in channels]:
-                one.on_resumed()
+    async def _replace_lost(self) -> bool:
+        """Wait until the connection is lost, and open another one."""
+        while self._resumed:
+            self._resumed.popleft().on_resumed()
+        try:
+            if self._connection is not None:
+                await _wait_until_lost(self._connection)
+        finally:
+            # At once: a connection that no longer answers cannot be closed properly.
+            self._terminate()
+        log.warning("Listening connection lost")
+        self._connection = await self._reconnect()
+        log.info("Listening connection replaced")
+        self._resumed.extend(channel for channels in self._channels.values() for channel in channels)
+        return True
 
     async def _reconnect(self) -> Any:
         backoff = _MIN_BACKOFF_SECONDS
@@ -90,8 +99,8 @@ class Listener:
             self._connection.terminate()
 
     def _receive(self, _connection: Any, _pid: int, name: str, payload: str) -> None:
-        for one in self._channels[name]:
-            one.on_message(payload)
+        for channel in self._channels[name]:
+            channel.on_message(payload)
 
     async def _connect(self) -> Any:
         connection = await asyncpg.connect(self._url, timeout=_CHECK_TIMEOUT_SECONDS)

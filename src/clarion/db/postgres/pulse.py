@@ -12,6 +12,8 @@ from typing import Any
 
 import asyncpg
 
+from clarion.background import BackgroundService, ServiceName, Supervisor
+
 SLOW_SECONDS = 1.0
 """A unit of work that takes longer is a reason to ask."""
 ANSWER_SECONDS = 2.5
@@ -25,9 +27,12 @@ log = logging.getLogger(__name__)
 class Pulse:
     """Watches the connections in use; `is_lost` while the server does not answer."""
 
-    def __init__(self, ask: Callable[[], Awaitable[None]], on_lost: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self, ask: Callable[[], Awaitable[None]], on_lost: Callable[[], Awaitable[None]], background: Supervisor
+    ) -> None:
         self._ask = ask
         self._on_lost = on_lost
+        self._background = background
         self._busy: dict[Any, float] = {}
         self._ended = 0
         self._task: asyncio.Task[None] | None = None
@@ -35,10 +40,10 @@ class Pulse:
 
     def begin(self, connection: Any) -> None:
         """A unit of work begins on a connection."""
-        loop = asyncio.get_running_loop()
-        self._busy[connection] = loop.time()
+        self._busy[connection] = asyncio.get_running_loop().time()
         if self._task is None:
-            self._task = loop.create_task(self._run())
+            looking = BackgroundService(name=ServiceName.STORE_PULSE, run_once=self._look, interval=_LOOK_SECONDS)
+            self._task = asyncio.create_task(self._background.run([looking]))
 
     def end(self, connection: Any) -> None:
         self._busy.pop(connection, None)
@@ -49,11 +54,9 @@ class Pulse:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _run(self) -> None:
-        while True:
-            await asyncio.sleep(_LOOK_SECONDS)
-            if self._is_slow():
-                await self._check()
+    async def _look(self) -> None:
+        if self._is_slow():
+            await self._check()
 
     def _is_slow(self) -> bool:
         # They began one after the other.
@@ -70,9 +73,12 @@ class Pulse:
         log.warning("PostgreSQL does not answer", extra={"units": len(self._busy)})
         for connection in list(self._busy):
             connection.terminate()
-        await self._on_lost()
-        await self._wait_for_answer()
-        self.is_lost = False
+        try:
+            await self._on_lost()
+            await self._wait_for_answer()
+        finally:
+            # After an unexpected error as well: units may try, and whether the server is lost is found out again.
+            self.is_lost = False
         log.warning("PostgreSQL answers again")
 
     async def _wait_for_answer(self) -> None:

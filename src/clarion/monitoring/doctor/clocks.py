@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from clarion.clock import MINUTE, SECOND, Clock, Millis
-from clarion.db.clock import READ_CLOCK
+from clarion.db.clock import read_time
 from clarion.db.port import Connection, Database, Dialect, Row
 from clarion.db.query import sql
 from clarion.monitoring.doctor.model import Finding, fine, problem, warning
@@ -23,7 +23,7 @@ COUNT_WORKERS = sql("SELECT count(*) AS n FROM workers WHERE seen_at > :since")
 
 async def count_alive_workers(database: Database, clock: Clock) -> int:
     """How many processes are alive that do background work."""
-    since = await _read_clock(database, clock) - ALIVE
+    since = await _read_time(database, clock) - ALIVE
 
     async def count(db: Connection) -> int:
         rows = await db.fetch(LIST_PROCESSES, since=since, limit=_MAX_PROCESSES)
@@ -35,7 +35,7 @@ async def count_alive_workers(database: Database, clock: Clock) -> int:
 
 
 async def check_processes(database: Database, clock: Clock) -> list[Finding]:
-    database_now = await _read_clock(database, clock)
+    database_now = await _read_time(database, clock)
     rows = await database.read(lambda db: db.fetch(LIST_PROCESSES, since=database_now - ALIVE, limit=_MAX_PROCESSES))
     findings = [_compare_clocks("this machine", clock.now() - database_now)]
     findings += [
@@ -49,11 +49,8 @@ async def check_processes(database: Database, clock: Clock) -> list[Finding]:
     ]
 
 
-async def _read_clock(database: Database, clock: Clock) -> Millis:
-    if database.dialect is Dialect.SQLITE:
-        return clock.now()
-    row = await database.read(lambda db: db.fetch_one(READ_CLOCK))
-    return clock.now() if row is None else Millis(row["now"])
+async def _read_time(database: Database, clock: Clock) -> Millis:
+    return clock.now() if database.dialect is Dialect.SQLITE else await database.read(read_time)
 
 
 def _compare_clocks(name: str, difference: int) -> Finding:
