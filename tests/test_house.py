@@ -49,7 +49,8 @@ UNSCOPED = {
     "clarion.monitoring.status._DATABASE_BYTES",
     "clarion.db.migrations.revisions",
     "clarion.db.clock",
-    "clarion.monitoring.doctor.clocks",
+    "clarion.monitoring.doctor.processes.LIST_PROCESSES",
+    "clarion.monitoring.doctor.processes.COUNT_WORKERS",
     "clarion.monitoring.doctor.store",
     "clarion.members.store",  # they belong to an organization
     "clarion.inbox.sockets.hosts",

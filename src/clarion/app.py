@@ -77,9 +77,9 @@ from clarion.members.links.mailing import TeamMail
 from clarion.members.services import share_member_services
 from clarion.members.sessions.authentication import SessionAuthenticator
 from clarion.monitoring.answers import add_answers
-from clarion.monitoring.environment_state import EnvironmentWatch
-from clarion.monitoring.metrics.measures import Gauge
+from clarion.monitoring.metrics import Gauge
 from clarion.monitoring.monitor import Monitor
+from clarion.monitoring.store_state import EnvironmentWatch
 from clarion.monitoring.traces.tracer import Tracer, open_tracer
 from clarion.monitoring.watchdog import LoopWatchdog
 from clarion.providers.builtin import BuiltinNames

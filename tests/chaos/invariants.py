@@ -3,13 +3,13 @@
 from clarion.db.port import Connection
 from clarion.environments.store import list_environments
 from clarion.ids import EnvironmentId
-from clarion.monitoring.doctor import invariants
-from clarion.monitoring.doctor.orphans import REFERENCES, count_orphans
+from clarion.monitoring.doctor import consistency
+from clarion.monitoring.doctor.consistency import REFERENCES, count_orphans
 
 
 async def find_broken(db: Connection) -> dict[str, int]:
     """Return every broken rule with the number of violations; there must be no pending work."""
-    found = await invariants.find_broken(db)
+    found = await consistency.find_broken(db)
     for environment in await list_environments(db):
         found |= await find_orphans(db, environment.id)
     return found

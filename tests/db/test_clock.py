@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from clarion.clock import HOUR, MINUTE, SECOND, ManualClock, Millis, SteadyClock
-from clarion.db.clock import LASTING, READ_CLOCK, StoreClock
+from clarion.db.clock import LASTING, StoreClock, read_time
 from clarion.db.port import Database
 
 START = Millis(1_767_225_600_000)
@@ -33,10 +33,7 @@ async def follow(opened: StoreClock, machine: Machine, seconds: int) -> None:
 
 
 async def read_server_clock(database: Database) -> int:
-    row = await database.read(lambda db: db.fetch_one(READ_CLOCK))
-    assert row is not None
-    now: int = row["now"]
-    return now
+    return await database.read(read_time)
 
 
 @pytest.mark.parametrize("backend", ["postgresql"], indirect=True, scope="session")

@@ -14,10 +14,9 @@ from clarion.demo.workflows import WORKFLOWS
 from clarion.explain.model import Explanation, Outcome, Verdict
 from clarion.explain.run import explain_run
 from clarion.ids import NotificationId
-from clarion.monitoring.doctor.invariants import find_broken
+from clarion.monitoring.doctor.consistency import check_orphans, find_broken
 from clarion.monitoring.doctor.model import CheckStatus
-from clarion.monitoring.doctor.orphans import check_orphans
-from clarion.monitoring.doctor.queues import check_queues
+from clarion.monitoring.doctor.processes import check_queues
 from clarion.runs.status import STATUSES, settle_run_statuses
 from clarion.vault import Vault
 from clarion.vocabulary import Channel, RunStatus

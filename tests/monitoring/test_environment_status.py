@@ -10,8 +10,8 @@ from clarion.clock import SECOND, ManualClock, Millis
 from clarion.db.port import Connection, Database
 from clarion.db.query import Insert, Query
 from clarion.ids import new_id
-from clarion.monitoring import backlog, environment_state
-from clarion.monitoring.environment_state import MAX_COUNTED, EnvironmentWatch
+from clarion.monitoring import backlog, store_state
+from clarion.monitoring.store_state import MAX_COUNTED_IN_ENVIRONMENT, EnvironmentWatch
 from clarion.vocabulary import Scope
 from tests.engine.providers import ADA, EMAIL, account
 from tests.engine.support import in_app
@@ -120,7 +120,7 @@ async def test_counting_stops_at_the_limit(world: WatchedWorld, database: Databa
     now, scope = world.clock.now(), world.api.environment.id
     rows = [
         (scope, new_id(Millis(now - 1000 + n)), f"t{n}", scope, scope, "{}", now - 1000 + n, "queued")
-        for n in range(MAX_COUNTED + 10)
+        for n in range(MAX_COUNTED_IN_ENVIRONMENT + 10)
     ]
 
     async def insert(db: Connection) -> None:
@@ -130,7 +130,7 @@ async def test_counting_stops_at_the_limit(world: WatchedWorld, database: Databa
 
     found = (await read(world.api))["backlog"]["lane"]
 
-    assert (found["count"], found["isCapped"], found["oldestSeconds"]) == (MAX_COUNTED, True, 1)
+    assert (found["count"], found["isCapped"], found["oldestSeconds"]) == (MAX_COUNTED_IN_ENVIRONMENT, True, 1)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ async def test_counting_stops_at_the_limit(world: WatchedWorld, database: Databa
     [
         *((backlog, f"OWN_{one}") for one in ("QUEUED_TRIGGERS", "SPLITTING_TRIGGERS", "PARTS", "DUE_RUNS")),
         *((backlog, f"OWN_{one}") for one in ("DUE_SENDS", "DUE_DELIVERIES")),
-        (environment_state, "OWN_DEAD_LETTERS"),
+        (store_state, "OWN_DEAD_LETTERS"),
     ],
 )
 async def test_what_waits_in_an_environment_is_found_by_an_index(

@@ -9,7 +9,7 @@ from clarion.clock import MINUTE, SECOND, ManualClock
 from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.monitoring.heartbeat import FORGET_AFTER, Heartbeat, ProcessReport, ProcessRow, list_processes
-from clarion.monitoring.metrics.measures import Measures, MessageOutcome
+from clarion.monitoring.metrics import Measures, MessageOutcome
 
 AGE = sql("UPDATE processes SET seen_at = seen_at - :age WHERE kind = :kind")
 

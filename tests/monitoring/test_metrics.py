@@ -4,7 +4,7 @@ import pytest
 
 from clarion.app import Application
 from clarion.clock import HOUR, MINUTE, SECOND
-from clarion.monitoring.metrics.measures import MAX_INTEGRATIONS, OTHER, Measures
+from clarion.monitoring.metrics import MAX_INTEGRATIONS, OTHER, Measures
 from tests.engine.providers import ADA, EMAIL, account
 from tests.engine.support import in_app, step
 from tests.monitoring.conftest import WatchedWorld

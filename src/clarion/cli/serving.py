@@ -32,7 +32,7 @@ from clarion.errors import SettingsError
 from clarion.http.server.connections import ConnectionLimits, ConnectionTable
 from clarion.http.server.protocol import LimitedProtocol
 from clarion.monitoring.logs import configure_logging
-from clarion.monitoring.metrics.measures import Gauge
+from clarion.monitoring.metrics import Gauge
 from clarion.settings.model import Settings
 
 _BACKLOG = 2048

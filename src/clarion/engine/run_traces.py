@@ -10,8 +10,7 @@ from clarion.engine.records import Run
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, TriggerId, find_id, id_text
 from clarion.jobs.model import Job
-from clarion.monitoring.traces.context import TraceContext, run_span_id
-from clarion.monitoring.traces.spans import Span, SpanEvent, SpanKind
+from clarion.monitoring.traces.model import Span, SpanEvent, SpanKind, TraceContext, run_span_id
 from clarion.monitoring.traces.store import list_trigger_contexts
 from clarion.monitoring.traces.tracer import Tracer, new_span_id
 from clarion.vocabulary import JobStatus, StepType

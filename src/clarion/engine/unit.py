@@ -19,7 +19,7 @@ from clarion.environments.configuration import Versioned, get_configuration_vers
 from clarion.ids import EnvironmentId
 from clarion.jobs.lanes import LaneSet, try_lock_lanes
 from clarion.jobs.model import FINISHED, JobQueue
-from clarion.monitoring.metrics.measures import BatchKind, Measures, MessageOutcome
+from clarion.monitoring.metrics import BatchKind, Measures, MessageOutcome
 from clarion.vocabulary import Channel, JobStatus, MessageStatus, StepType
 
 WAITING_STEPS = frozenset({StepType.DELAY, StepType.DIGEST})

@@ -25,7 +25,7 @@ from clarion.ids import EnvironmentId
 from clarion.inbox.sockets.announcements import Arrival, publish_arrivals
 from clarion.integrations.cache import IntegrationCache
 from clarion.jobs.lanes import ALL_LANES, IN_LANES, LaneSet
-from clarion.monitoring.metrics.measures import Measures
+from clarion.monitoring.metrics import Measures
 from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.sending.claim import LEASE

@@ -27,8 +27,8 @@ from clarion.http.validation import make_body_reader
 from clarion.http.wire import Wire
 from clarion.ids import EnvironmentId, OrganizationId, find_id
 from clarion.limits.limiter import RateLimiter
-from clarion.monitoring.metrics.measures import Measures
-from clarion.monitoring.traces.context import TraceContext
+from clarion.monitoring.metrics import Measures
+from clarion.monitoring.traces.model import TraceContext
 from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.builtin import BuiltinNames
 from clarion.providers.sending.gateway import ProviderGateway

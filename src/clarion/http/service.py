@@ -33,7 +33,7 @@ from clarion.http.static import PROTECTION, HeaderList, Page, StaticPage, accept
 from clarion.http.streams import StreamResponse, send_stream
 from clarion.http.writes import WriteRequest, WriteRunner, make_response
 from clarion.ids import id_text
-from clarion.monitoring.metrics.measures import Duplicate
+from clarion.monitoring.metrics import Duplicate
 from clarion.monitoring.traces.tracer import RequestTrace, Tracer
 
 T = TypeVar("T")

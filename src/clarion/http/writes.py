@@ -16,8 +16,8 @@ from clarion.http.idempotency import IdempotencyKey, Response
 from clarion.http.input_warnings import InputWarning
 from clarion.http.operation import Call, JsonResponse, Operation, RawResponse, Services
 from clarion.jsontext import encode_json
-from clarion.monitoring.metrics.measures import BatchKind, Gauge
-from clarion.monitoring.traces.context import TraceContext
+from clarion.monitoring.metrics import BatchKind, Gauge
+from clarion.monitoring.traces.model import TraceContext
 
 MAX_WAITING_WRITES = 2_000
 """How many requests may wait for the store; more would only wait longer than their clients do."""

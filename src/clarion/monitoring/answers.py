@@ -13,8 +13,7 @@ from clarion.http.static import protect
 from clarion.jsontext import encode_json
 from clarion.monitoring.families import ProcessState, render_metrics
 from clarion.monitoring.health import Readiness
-from clarion.monitoring.metrics.database import MeasuredDatabase
-from clarion.monitoring.metrics.measures import Measures
+from clarion.monitoring.metrics import MeasuredDatabase, Measures
 from clarion.monitoring.store_state import StoreWatch
 from clarion.secret import Secret
 

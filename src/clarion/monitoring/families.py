@@ -12,9 +12,16 @@ from msgspec import Struct
 from clarion import __version__
 from clarion.background import Supervisor
 from clarion.clock import Millis
-from clarion.monitoring.metrics.database import DatabaseMeasures, MeasuredDatabase, PoolState
-from clarion.monitoring.metrics.histogram import Histogram
-from clarion.monitoring.metrics.measures import Duplicate, Gauge, Measures, MessageOutcome
+from clarion.monitoring.metrics import (
+    DatabaseMeasures,
+    Duplicate,
+    Gauge,
+    Histogram,
+    MeasuredDatabase,
+    Measures,
+    MessageOutcome,
+    PoolState,
+)
 from clarion.monitoring.store_state import StoreState
 from clarion.monitoring.watchdog import LoopWatchdog
 from clarion.vocabulary import Channel
@@ -249,7 +256,7 @@ def _store(store: StoreState, now: Millis) -> Iterator["Metric"]:
     )
     yield _gauge("clarion_dead_letters", "Sends that were given up, up to 10000.", (), [((), store.dead_letters)])
     circuits: dict[tuple[str, str], bool] = {}
-    for integration in store.unwell:
+    for integration in store.failing:
         key = (integration.provider_id, integration.identifier)
         circuits[key] = circuits.get(key, False) or integration.is_open
     yield _gauge(

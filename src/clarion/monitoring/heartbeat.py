@@ -16,12 +16,12 @@ from clarion.db.clock import NOW
 from clarion.db.port import Connection, Database, Dialect, Row
 from clarion.db.query import Query, sql
 from clarion.ids import new_id
-from clarion.monitoring.metrics.measures import Measures, MessageOutcome
+from clarion.monitoring.metrics import Measures, MessageOutcome
 
 # On SQLite there is one process, and its disk may sleep while there is nothing to do.
 INTERVAL = {Dialect.SQLITE: Millis(30 * SECOND), Dialect.POSTGRES: Millis(10 * SECOND)}
 FORGET_AFTER = Millis(10 * MINUTE)
-"""A process that died stays listed so long, for those who wonder where it is."""
+"""How long a process that died stays listed, for those who wonder where it is."""
 _MISSED = 3
 
 

@@ -1,7 +1,7 @@
 """How the work of an environment goes, for those who look at it."""
 
 from clarion.http.operation import DetachedCall, Transaction, operation
-from clarion.monitoring.environment_state import EnvironmentWatch
+from clarion.monitoring.store_state import EnvironmentWatch
 from clarion.monitoring.wire import EnvironmentStatusOut
 from clarion.vocabulary import Scope
 

@@ -13,7 +13,7 @@ from clarion.db.port import Connection, Dialect
 from clarion.db.query import sql
 from clarion.monitoring.backlog import Queue, QueueBacklog, count_sends_under_way
 from clarion.monitoring.heartbeat import ProcessRow, list_processes
-from clarion.monitoring.store_state import StoreState, UnwellIntegration, read_store_state
+from clarion.monitoring.store_state import FailingIntegration, StoreState, read_store_state
 from clarion.settings.model import Settings
 
 _DATABASE_BYTES = sql("SELECT pg_database_size(current_database()) AS bytes")
@@ -67,8 +67,8 @@ class InstallationStatus(Struct, frozen=True, kw_only=True):
         )
 
     @property
-    def open_circuits(self) -> list[UnwellIntegration]:
-        return [] if self.state is None else [one for one in self.state.unwell if one.is_open]
+    def open_circuits(self) -> list[FailingIntegration]:
+        return [] if self.state is None else [one for one in self.state.failing if one.is_open]
 
     def waiting(self, queue: Queue) -> QueueBacklog:
         return QueueBacklog() if self.state is None else self.state.backlog[queue]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from clarion.monitoring.metrics.histogram import LAG_SECONDS, Histogram
+from clarion.monitoring.metrics import LAG_SECONDS, Histogram
 
 MAX_BLOCKED_SECONDS = 0.25
 _INTERVAL_SECONDS = 0.05

@@ -9,7 +9,7 @@ from clarion.clock import Millis, iso_text
 from clarion.http.wire import DateTimeText, Wire, one_of
 from clarion.ids import id_text
 from clarion.monitoring.backlog import Queue, QueueBacklog
-from clarion.monitoring.environment_state import MAX_COUNTED, EnvironmentSnapshot, FailingIntegration
+from clarion.monitoring.store_state import MAX_COUNTED_IN_ENVIRONMENT, EnvironmentSnapshot, FailingIntegration
 from clarion.providers.builtin import BuiltinNames
 from clarion.vocabulary import Channel
 
@@ -30,7 +30,7 @@ class QueueBacklogOut(Wire):
     def of(cls, waiting: QueueBacklog, now: Millis) -> Self:
         return cls(
             count=waiting.count,
-            is_capped=waiting.count >= MAX_COUNTED,
+            is_capped=waiting.count >= MAX_COUNTED_IN_ENVIRONMENT,
             since=UNSET if waiting.since is None else iso_text(waiting.since),
             oldest_seconds=waiting.seconds(now),
         )
@@ -85,9 +85,9 @@ class EnvironmentStatusOut(Wire):
         return cls(
             version=__version__,
             workers=state.workers,
-            backlog={queue: QueueBacklogOut.of(its, state.read_at) for queue, its in state.backlog.items()},
+            backlog={queue: QueueBacklogOut.of(waiting, state.read_at) for queue, waiting in state.backlog.items()},
             dead_letters=state.dead_letters,
-            dead_letters_capped=state.dead_letters >= MAX_COUNTED,
+            dead_letters_capped=state.dead_letters >= MAX_COUNTED_IN_ENVIRONMENT,
             failing_integrations=(
                 [FailingIntegrationOut.of(one, names) for one in state.failing] if shows_integrations else UNSET
             ),

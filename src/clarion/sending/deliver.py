@@ -11,7 +11,7 @@ from clarion.ids import id_text
 from clarion.integrations.model import Integration
 from clarion.jobs.details import DetailCode, DetailSource
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE
-from clarion.monitoring.metrics.measures import Measures
+from clarion.monitoring.metrics import Measures
 from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent, mark_ambiguous

@@ -12,7 +12,7 @@ from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.integrations.cache import IntegrationCache
 from clarion.jobs.sends import is_in_attempt
-from clarion.monitoring.metrics.measures import Gauge, Measures
+from clarion.monitoring.metrics import Gauge, Measures
 from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.sending.claim import LEASE, claim_sends

@@ -11,7 +11,7 @@ from clarion.db.port import Database
 from clarion.errors import StoreUnavailable
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
-from clarion.monitoring.traces.spans import Span, SpanKind
+from clarion.monitoring.traces.model import Span, SpanKind
 from clarion.monitoring.traces.store import list_message_traces
 from clarion.monitoring.traces.tracer import Tracer, new_span_id
 from clarion.providers.definition.outgoing import Outgoing

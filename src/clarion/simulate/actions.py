@@ -16,7 +16,7 @@ from clarion.integrations.cache import IntegrationCache
 from clarion.jobs.lanes import ALL_LANES
 from clarion.jobs.model import JobQueue
 from clarion.jobs.sends import is_in_attempt
-from clarion.monitoring.metrics.measures import Measures
+from clarion.monitoring.metrics import Measures
 from clarion.providers.sending.gateway import DryGateway
 from clarion.sending.claim import LEASE, claim_sends
 from clarion.sending.deliver import Deliverer, give_up

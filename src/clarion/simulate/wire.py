@@ -24,8 +24,8 @@ from clarion.simulate.model import (
     SimulatedRecipient,
     Simulation,
 )
-from clarion.triggers.model import TriggerOutcome
 from clarion.triggers.actions import read_request
+from clarion.triggers.model import TriggerOutcome
 from clarion.triggers.wire import TriggerIn
 from clarion.vocabulary import Channel
 from clarion.workflows.model import MAX_STEPS

@@ -22,7 +22,7 @@ from clarion.ids import (
 )
 from clarion.jobs.model import Priority
 from clarion.jsontext import encode_json
-from clarion.monitoring.traces.context import TraceContext
+from clarion.monitoring.traces.model import TraceContext
 from clarion.subscribers.store import upsert_subscriber
 from clarion.topics.model import Topic
 from clarion.topics.store import list_topics_by_key

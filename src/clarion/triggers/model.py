@@ -21,7 +21,7 @@ from clarion.ids import (
 )
 from clarion.jobs.lanes import lane_of
 from clarion.jobs.model import Priority
-from clarion.monitoring.traces.context import TraceContext
+from clarion.monitoring.traces.model import TraceContext
 from clarion.providers.registry import find_provider
 from clarion.subscribers.model import Subscriber
 from clarion.triggers.contexts import Contexts

@@ -12,7 +12,7 @@ from clarion.http.input_warnings import MAX_WARNINGS, InputWarning
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, Services, operation
 from clarion.ids import TransactionKey
-from clarion.monitoring.metrics.measures import Duplicate
+from clarion.monitoring.metrics import Duplicate
 from clarion.settings.rate_limits import LimitCategory
 from clarion.triggers import actions
 from clarion.triggers.model import TriggerOutcome

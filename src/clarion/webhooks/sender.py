@@ -13,7 +13,7 @@ from clarion.clock import Clock, Millis
 from clarion.db.port import Database
 from clarion.engine.pipeline import InFlight, Pipeline
 from clarion.ids import EnvironmentId, WebhookEndpointId
-from clarion.monitoring.metrics.measures import Gauge, Measures
+from clarion.monitoring.metrics import Gauge, Measures
 from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vault import Vault

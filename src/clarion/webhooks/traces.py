@@ -11,7 +11,7 @@ from clarion.clock import wall_nanoseconds
 from clarion.db.port import Database
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, MessageId, find_id, id_text
-from clarion.monitoring.traces.spans import Span, SpanKind
+from clarion.monitoring.traces.model import Span, SpanKind
 from clarion.monitoring.traces.store import MessageTrace, list_message_traces
 from clarion.monitoring.traces.tracer import Tracer, new_span_id
 from clarion.webhooks.deliveries import ClaimedDelivery

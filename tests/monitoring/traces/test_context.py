@@ -2,8 +2,7 @@
 
 import pytest
 
-from clarion.monitoring.traces.context import TraceContext, parse_stored, read_headers
-from clarion.monitoring.traces.spans import Span
+from clarion.monitoring.traces.model import Span, TraceContext, parse_stored, read_headers
 from clarion.monitoring.traces.tracer import Tracer
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"

@@ -9,7 +9,7 @@ from clarion.app import Application, build_application
 from clarion.clock import MINUTE, ManualClock
 from clarion.db.port import Database
 from clarion.engine.worker import Engine
-from clarion.monitoring.traces.spans import Span
+from clarion.monitoring.traces.model import Span
 from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.settings.model import Settings

@@ -19,7 +19,7 @@ from clarion.db.query import Insert, Query, as_short_array
 from clarion.db.sandbox import HIDDEN_TABLES, Turns, copy_query, stored_query
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, random_bytes
-from clarion.monitoring.metrics.database import DatabaseMeasures, PoolState
+from clarion.monitoring.metrics import DatabaseMeasures, PoolState
 
 T = TypeVar("T")
 

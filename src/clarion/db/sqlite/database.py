@@ -23,7 +23,7 @@ from clarion.db.sqlite.checkpoints import PAGES_PER_CHECKPOINT, Checkpointer
 from clarion.db.sqlite.json_functions import json_has_values, json_matches
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
-from clarion.monitoring.metrics.database import DatabaseMeasures, PoolState
+from clarion.monitoring.metrics import DatabaseMeasures, PoolState
 from clarion.private_files import tighten_file
 
 T = TypeVar("T")

@@ -8,13 +8,11 @@ from clarion.db.open import list_missing_migrations, open_store
 from clarion.db.port import Database, Dialect
 from clarion.environments.store import list_environments
 from clarion.errors import StoreError, StoreNewer, StoreOutdated
-from clarion.monitoring.doctor.clocks import check_processes, count_alive_workers
-from clarion.monitoring.doctor.machine import check_machine
+from clarion.monitoring.doctor.consistency import check_orphans
 from clarion.monitoring.doctor.model import CheckStatus, Finding, fine, problem
 from clarion.monitoring.doctor.network import check_mail, check_network
-from clarion.monitoring.doctor.orphans import check_orphans
-from clarion.monitoring.doctor.queues import check_queues
-from clarion.monitoring.doctor.store import check_store
+from clarion.monitoring.doctor.processes import check_processes, check_queues, count_alive_workers
+from clarion.monitoring.doctor.store import check_machine, check_store
 from clarion.providers.transport.egress import EgressGuard
 from clarion.settings.model import Settings
 from clarion.vault import open_configured_vault

@@ -19,8 +19,7 @@ from opentelemetry.trace import SpanKind as OtelKind
 from opentelemetry.trace.propagation import set_span_in_context
 
 from clarion import __version__
-from clarion.monitoring.traces.context import TraceContext
-from clarion.monitoring.traces.spans import Span, SpanKind
+from clarion.monitoring.traces.model import Span, SpanKind, TraceContext
 
 _PATH = "/v1/traces"
 _CLOSE_SECONDS = 3.0

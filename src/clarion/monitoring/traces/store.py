@@ -7,7 +7,7 @@ from msgspec import Struct
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, MessageId, TriggerId, id_text
-from clarion.monitoring.traces.context import TraceContext, parse_stored, run_span_id
+from clarion.monitoring.traces.model import TraceContext, parse_stored, run_span_id
 
 LIST_OF_TRIGGERS = sql("""
     SELECT id, trace_context FROM triggers

@@ -8,8 +8,7 @@ from msgspec import Struct
 from clarion.clock import wall_nanoseconds
 from clarion.errors import SettingsError
 from clarion.ids import random_bytes
-from clarion.monitoring.traces.context import TraceContext, read_headers
-from clarion.monitoring.traces.spans import Span, SpanKind
+from clarion.monitoring.traces.model import Span, SpanKind, TraceContext, read_headers
 from clarion.settings.model import Settings
 
 _MISSING = "CLARION_TRACES_ENDPOINT needs OpenTelemetry, which is not installed: pip install 'clarion[traces]'."
@@ -90,7 +89,7 @@ def open_tracer(settings: Settings) -> Tracer | None:
     if settings.traces_endpoint is None:
         return None
     try:
-        from clarion.monitoring.traces.otlp import OtlpExporter  # noqa: PLC0415 - an extra, and dear to import
+        from clarion.monitoring.traces.otlp import OtlpExporter  # noqa: PLC0415 - an extra, and slow to import
     except ImportError as error:
         raise SettingsError(_MISSING) from error
     return Tracer(OtlpExporter(settings.traces_endpoint), share=settings.traces_sample)

@@ -1,7 +1,12 @@
-"""The W3C trace context: read from requests, stored with triggers, sent to webhooks."""
+"""The W3C trace context, which is read from requests, stored with triggers and sent to webhooks, and spans as records.
+
+Spans are made when the work is done, and only for sampled traces.
+"""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -78,3 +83,35 @@ def _from_hex(text: bytes) -> bytes:
 def _read_state(given: bytes) -> str:
     state = given.strip()
     return state.decode() if len(state) <= _MAX_STATE_BYTES and _STATE.fullmatch(state) else ""
+
+
+Attributes: TypeAlias = Mapping[str, str | int | bool]
+"""Names that start with `clarion.` or are OpenTelemetry's own. No personal data, contents or secrets."""
+
+
+class SpanKind(StrEnum):
+    SERVER = "server"
+    INTERNAL = "internal"
+    CLIENT = "client"
+    CONSUMER = "consumer"
+
+
+class SpanEvent(Struct, frozen=True):
+    name: str
+    attributes: Attributes
+
+
+class Span(Struct, frozen=True, kw_only=True):
+    """Something that was done, with the time that it took in nanoseconds since 1970."""
+
+    name: str
+    kind: SpanKind
+    context: TraceContext
+    parent: TraceContext | None
+    started_at: int
+    ended_at: int
+    attributes: Attributes
+    events: Sequence[SpanEvent] = ()
+    links: Sequence[TraceContext] = ()
+    error: str | None = None
+    """What kind of failure it was; None if it succeeded."""

@@ -1,7 +1,7 @@
 """Every column that names a row of another table is checked for orphans, or listed here with a reason."""
 
 from clarion.db.schema import metadata
-from clarion.monitoring.doctor.orphans import REFERENCES
+from clarion.monitoring.doctor.consistency import REFERENCES
 
 NOT_CHECKED = {
     "digested_into": "the run that it was merged into may have expired",

@@ -1,10 +1,81 @@
-"""The measures of one process: counted since its start, by the event loop alone unless said otherwise."""
+"""The measures of one process, and those of its database: counted since its start, by the event loop alone unless said
+otherwise.
+"""
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
+from typing import Protocol, runtime_checkable
 
-from clarion.monitoring.metrics.histogram import BATCH_SIZES, PROVIDER_SECONDS, REQUEST_SECONDS, RUN_SECONDS, Histogram
+from msgspec import Struct
+
+REQUEST_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+PROVIDER_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+RUN_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
+COMMIT_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
+LAG_SECONDS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
+BATCH_SIZES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
+
+
+class Histogram:
+    """Counts values by the first bound that is not below them. One thread observes; any thread may read."""
+
+    __slots__ = ("bounds", "counts", "total")
+
+    def __init__(self, bounds: tuple[float, ...]) -> None:
+        self.bounds = bounds
+        self.counts = [0] * (len(bounds) + 1)
+        """The last one counts values above all bounds."""
+        self.total = 0.0
+        """The sum of the values."""
+
+    def observe(self, value: float) -> None:
+        self.counts[bisect_left(self.bounds, value)] += 1
+        self.total += value
+
+    def observe_all(self, values: Sequence[float]) -> None:
+        bounds, counts = self.bounds, self.counts
+        for value in values:
+            counts[bisect_left(bounds, value)] += 1
+        self.total += sum(values)
+
+    @property
+    def count(self) -> int:
+        return sum(self.counts)
+
+
+class PoolState(Struct, frozen=True, kw_only=True):
+    """The connections of a process to its store at this moment."""
+
+    in_use: int
+    idle: int
+    limit: int
+    waiting: int
+    """Units of work that have no connection yet."""
+
+
+class DatabaseMeasures:
+    """Counted by the thread that commits."""
+
+    def __init__(self) -> None:
+        self.commit_seconds = Histogram(COMMIT_SECONDS)
+        """The COMMIT statement alone: how long the disk takes."""
+        self.commit_sizes = Histogram(BATCH_SIZES)
+        """Units of work that were committed together."""
+
+
+@runtime_checkable
+class MeasuredDatabase(Protocol):
+    """A database that can be asked how busy it is."""
+
+    @property
+    def measures(self) -> DatabaseMeasures: ...
+
+    def read_pool(self) -> PoolState:
+        """How busy the connections of this process are at this moment."""
+        ...
+
 
 MAX_INTEGRATIONS = 200
 """Integrations with series of their own; identifiers are chosen by callers, so their number has to be bounded."""
