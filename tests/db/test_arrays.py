@@ -6,7 +6,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from clarion.db.postgres.arrays import BUILT_IN_ARRAYS, ArrayConnection
+from clarion.db.postgres.connection import BUILT_IN_ARRAYS, ArrayConnection
 from clarion.db.postgres.database import PostgresDatabase
 from clarion.db.query import sql
 

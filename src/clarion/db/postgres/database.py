@@ -12,10 +12,15 @@ import asyncpg
 from clarion.background import ServiceName, Supervisor
 from clarion.cache import Caches
 from clarion.db.port import Dialect, Row, SandboxWork, Work
-from clarion.db.postgres.arrays import ArrayConnection
+from clarion.db.postgres.connection import (
+    UNAVAILABLE,
+    ArrayConnection,
+    PostgresConnection,
+    make_unavailable,
+    prepare_connection,
+)
 from clarion.db.postgres.listener import ListenedChannel, Listener
 from clarion.db.postgres.pulse import Pulse, ask_server
-from clarion.db.query import Insert, Query, as_short_array
 from clarion.db.sandbox import HIDDEN_TABLES, Turns, copy_query, stored_query
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId, random_bytes
@@ -55,77 +60,8 @@ _LIST_COLUMNS = """
     WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum
 """
 
-_UNAVAILABLE = (
-    asyncpg.PostgresConnectionError,
-    asyncpg.InterfaceError,
-    asyncpg.InsufficientResourcesError,
-    asyncpg.OperatorInterventionError,
-    asyncpg.ReadOnlySQLTransactionError,
-    asyncpg.IdleInTransactionSessionTimeoutError,
-    asyncpg.InvalidAuthorizationSpecificationError,
-    asyncpg.InvalidCatalogNameError,
-    asyncpg.PostgresSystemError,
-    asyncpg.InternalClientError,
-    OSError,
-    TimeoutError,
-)
 # The last one: a migration changed a table since the statement was prepared.
 _RETRYABLE = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.InvalidCachedStatementError)
-
-
-class PostgresConnection:
-    """A unit of work on a pooled connection."""
-
-    dialect = Dialect.POSTGRES
-    is_sandbox = False
-
-    def __init__(self, connection: Any, caches: Caches) -> None:
-        self._connection = connection
-        self.caches = caches
-
-    async def fetch(self, query: Query, /, **parameters: Any) -> Sequence[Row]:
-        rows: Sequence[Row] = await self._connection.fetch(query.postgres, *query.arguments(parameters))
-        return rows
-
-    async def fetch_values(self, query: Query, /, **parameters: Any) -> Sequence[Sequence[Any]]:
-        # Its rows are mappings and sequences at once.
-        rows: Sequence[Sequence[Any]] = await self._connection.fetch(query.postgres, *query.arguments(parameters))
-        return rows
-
-    async def fetch_one(self, query: Query, /, **parameters: Any) -> Row | None:
-        row: Row | None = await self._connection.fetchrow(query.postgres, *query.arguments(parameters))
-        return row
-
-    async def execute(self, query: Query, /, **parameters: Any) -> int:
-        return _read_count(await self._connection.execute(query.postgres, *query.arguments(parameters)))
-
-    async def execute_many(self, query: Query, rows: Sequence[dict[str, Any]], /) -> None:
-        if query.each:
-            await self._connection.execute(query.postgres, *query.postgres_columns(rows))
-        else:
-            await self._connection.executemany(query.postgres, map(query.arguments, rows))
-
-    async def insert_many(self, into: Insert, rows: Sequence[tuple[Any, ...]], /) -> int:
-        if into.postgres_arrays is not None:
-            # One statement costs the server less than many, but an array of one value costs more than a value.
-            if len(rows) == 1:
-                return _read_count(await self._connection.execute(into.postgres, *rows[0]))
-            columns = map(as_short_array, zip(*rows, strict=True))
-            return _read_count(await self._connection.execute(into.postgres_arrays, *columns))
-        if into.on_conflict:
-            return len(await self._connection.fetchmany(into.postgres, rows))
-        await self._connection.copy_records_to_table(into.table, columns=into.columns, records=rows)
-        return len(rows)
-
-
-def _make_unavailable(error: BaseException) -> StoreUnavailable:
-    return StoreUnavailable(f"PostgreSQL cannot be used now: {error}")
-
-
-def _read_count(status: str) -> int:
-    """How many rows a statement changed."""
-    count = status.rpartition(" ")[2]
-    return int(count) if count.isdigit() else 0
 
 
 class PostgresSandbox(PostgresConnection):
@@ -155,8 +91,8 @@ class PostgresSandbox(PostgresConnection):
             # A savepoint.
             async with self._connection.transaction():
                 return await work(self)
-        except (*_UNAVAILABLE, *_CHANGED) as error:
-            raise _make_unavailable(error) from error
+        except (*UNAVAILABLE, *_CHANGED) as error:
+            raise make_unavailable(error) from error
 
     async def run(self, work: SandboxWork[T]) -> T:
         transaction = self._connection.transaction(isolation="repeatable_read", readonly=True)
@@ -188,20 +124,20 @@ class PostgresSandboxes:
                 try:
                     with turn.working():
                         return await sandbox.run(work)
-                except (StoreUnavailable, asyncio.CancelledError, *_UNAVAILABLE, *_CHANGED):
+                except (StoreUnavailable, asyncio.CancelledError, *UNAVAILABLE, *_CHANGED):
                     # Idle ones may be of the same server that is gone, or of the same schema.
                     self._terminate([sandbox, *self._idle])
                     raise
                 finally:
                     self._keep(sandbox)
-            except (*_UNAVAILABLE, *_CHANGED) as error:
-                raise _make_unavailable(error) from error
+            except (*UNAVAILABLE, *_CHANGED) as error:
+                raise make_unavailable(error) from error
 
     async def _connect(self) -> PostgresSandbox:
         connection = await asyncpg.connect(
             self._url, connection_class=ArrayConnection, command_timeout=_SANDBOX_SECONDS
         )
-        await _prepare_connection(connection, max_idle_seconds=_MAX_IDLE_SECONDS)
+        await prepare_connection(connection, max_idle_seconds=_MAX_IDLE_SECONDS)
         schema = await connection.fetchval("SELECT quote_ident(current_schema())")
         # With caches of its own: what it loads may come from rows that are forgotten.
         sandbox = PostgresSandbox(connection, Caches(), schema)
@@ -255,7 +191,7 @@ class PostgresDatabase:
         cls, url: str, *, pool_size: int, max_idle_seconds: float = _MAX_IDLE_SECONDS
     ) -> "PostgresDatabase":
         """Open a pool; PostgreSQL ends transactions whose process does nothing for `max_idle_seconds`."""
-        prepare = partial(_prepare_connection, max_idle_seconds=max_idle_seconds)
+        prepare = partial(prepare_connection, max_idle_seconds=max_idle_seconds)
         try:
             pool = await asyncpg.create_pool(
                 url,
@@ -266,7 +202,7 @@ class PostgresDatabase:
                 reset=_skip_reset,
                 command_timeout=60,
             )
-        except (*_UNAVAILABLE, asyncpg.PostgresError, ValueError) as error:
+        except (*UNAVAILABLE, asyncpg.PostgresError, ValueError) as error:
             raise StoreUnavailable(f"PostgreSQL cannot be reached: {error}") from error
         return cls(pool, url)
 
@@ -372,30 +308,11 @@ class PostgresDatabase:
                     raise
                 finally:
                     self._pulse.end(connection)
-        except _UNAVAILABLE as error:
-            raise _make_unavailable(error) from error
+        except UNAVAILABLE as error:
+            raise make_unavailable(error) from error
         finally:
             self._unit_count -= 1
 
 
-async def _prepare_connection(connection: Any, *, max_idle_seconds: float) -> None:
-    # Both databases return ids as 16 bytes.
-    await connection.set_type_codec(
-        "uuid", schema="pg_catalog", encoder=_same_bytes, decoder=_same_bytes, format="binary"
-    )
-    # Not parameters of the connection, which some connection poolers refuse.
-    await connection.execute(f"""
-        SET idle_in_transaction_session_timeout = {int(max_idle_seconds * 1000)};
-        -- Plans are kept. One that was made while a table was nearly empty would go on reading the whole table.
-        SET enable_seqscan = off;
-        -- Before PostgreSQL 18 a table that has to be read whole looks so expensive then that it compiles the plan.
-        SET jit = off
-    """)
-
-
 async def _skip_reset(_: Any) -> None:
     """Skip the pool's reset query: settings and locks of a unit of work end with its transaction."""
-
-
-def _same_bytes(value: bytes) -> bytes:
-    return value
