@@ -13,17 +13,17 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from clarion.db.migrations.migrate import (
     SQLITE_SCRIPT,
+    Order,
     create_sqlite,
     list_missing_in_postgres,
     list_missing_in_sqlite,
     migrate_postgres,
     migrate_sqlite,
+    run_migration,
 )
-from clarion.db.migrations.process import Order, run_migration
 from clarion.db.migrations.revisions import VERSIONS, list_known_revisions, oldest_compatible
-from clarion.db.migrations.upgrade import upgrade_sqlite
+from clarion.db.migrations.upgrade import render_sqlite_script, upgrade_sqlite
 from clarion.db.schema import metadata
-from clarion.db.schema.script import render_sqlite_script
 from clarion.db.sqlite.database import connect
 from clarion.db.sqlite.file import require_unused
 from clarion.errors import StoreInUse, StoreNewer, StoreOutdated, StoreUnavailable

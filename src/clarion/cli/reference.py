@@ -6,7 +6,7 @@ from pathlib import Path
 from clarion.app import OPERATIONS
 from clarion.cli.configuration import settings_rows
 from clarion.db.migrations.migrate import SQLITE_SCRIPT
-from clarion.db.schema.script import render_sqlite_script
+from clarion.db.migrations.upgrade import render_sqlite_script
 from clarion.http.description.openapi import describe_api
 from clarion.http.operation import Operation
 from clarion.members.model import SCOPES

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from clarion.cli.installation import Installation, load_settings, print_line, wide_console, with_installation
 from clarion.cli.options import DataDir, Force
-from clarion.db.migrations.process import Order, run_migration
+from clarion.db.migrations.migrate import Order, run_migration
 from clarion.db.migrations.revisions import list_known_revisions
 from clarion.db.move import TableCount, move_to_postgres
 from clarion.db.open import list_missing_migrations, migrate_store, store_path

@@ -4,13 +4,14 @@ import asyncio
 from pathlib import Path
 
 from clarion.db.migrations.migrate import (
+    Order,
     create_sqlite,
     find_postgres_revision,
     find_sqlite_revision,
     list_missing_in_postgres,
     list_missing_in_sqlite,
+    run_migration,
 )
-from clarion.db.migrations.process import Order, run_migration
 from clarion.db.migrations.revisions import list_known_revisions
 from clarion.db.port import Database
 from clarion.db.postgres.database import PostgresDatabase

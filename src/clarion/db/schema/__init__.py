@@ -20,7 +20,7 @@ overrides live in the trigger, attached files in a table of their own, step text
 SQLAlchemy describes the tables for the migrations and their test; it never runs a query.
 """
 
-from clarion.db.schema import accounts, delivery, members, operations, people, runs, setup
+from clarion.db.schema import accounts, delivery, operations, people, runs, setup
 from clarion.db.schema.columns import metadata
 
-__all__ = ["accounts", "delivery", "members", "metadata", "operations", "people", "runs", "setup"]
+__all__ = ["accounts", "delivery", "metadata", "operations", "people", "runs", "setup"]

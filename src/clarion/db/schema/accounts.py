@@ -1,9 +1,9 @@
-"""Who uses the service: organizations, environments, keys, and the answers kept for them."""
+"""Who uses the service: organizations, environments, keys, the answers kept for them, and the people who sign in."""
 
 from sqlalchemy import Column, Index, Integer, LargeBinary, SmallInteger, Table, Text, UniqueConstraint
 from sqlalchemy.dialects.postgresql import BYTEA
 
-from clarion.db.schema.columns import Digest, id_, metadata, moment, text_
+from clarion.db.schema.columns import Digest, Hash, id_, metadata, moment, text_
 
 organizations = Table(
     "organizations",
@@ -59,5 +59,50 @@ idempotency_keys = Table(
     Column("status", SmallInteger, nullable=False),
     Column("body", LargeBinary, nullable=False),  # sealed
     Index("idempotency_keys_digest", "digest", unique=True),
+    sqlite_with_rowid=False,
+)
+
+
+members = Table(
+    "members",
+    metadata,
+    id_("id", key=True),
+    id_("organization_id"),
+    Column("email", Text, nullable=False, unique=True),  # in lower case
+    text_("name"),
+    text_("role"),
+    text_("environment_roles"),  # JSON object: role or null by id of the environment
+    text_("password", optional=True),  # the PHC string of its hash
+    moment("created_at"),
+    moment("updated_at"),
+    Index("members_organization", "organization_id", "id"),
+)
+
+member_sessions = Table(
+    "member_sessions",
+    metadata,
+    Column("hash", Hash, primary_key=True),  # of the cookie
+    id_("member_id"),
+    text_("user_agent", optional=True),
+    text_("address", optional=True),
+    moment("created_at"),
+    moment("seen_at"),
+    Index("member_sessions_member", "member_id"),
+    sqlite_with_rowid=False,
+)
+
+member_links = Table(
+    "member_links",  # each works once, and is deleted then
+    metadata,
+    Column("hash", Hash, primary_key=True),  # of the token
+    text_("kind"),  # setup, invitation, reset
+    id_("organization_id"),
+    text_("email", optional=True),
+    text_("role", optional=True),
+    text_("environment_roles"),
+    id_("invited_by", optional=True),
+    moment("created_at"),
+    moment("expires_at"),
+    Index("member_links_email", "email"),
     sqlite_with_rowid=False,
 )
