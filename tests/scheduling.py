@@ -10,8 +10,13 @@ ONE_WORKER = ("tests/chaos/", "tests/hostile/", "tests/e2e/test_processes.py", "
 # These share a browser, and a service as long as its database stays the same.
 BROWSER = "tests/browser/"
 LONG = "tests/browser/dashboard/test_every_page.py"
-# These share processes, or what the demo made on each database.
-SHARING = ("tests/demo/", "tests/docs/", "tests/e2e/test_published_client.py")
+# These share processes, what the demo made on each database, or a generated client.
+SHARING = (
+    "tests/contract/test_generated_client.py",
+    "tests/demo/",
+    "tests/docs/",
+    "tests/e2e/test_published_client.py",
+)
 
 
 class Scheduling(LoadScopeScheduling):  # type: ignore[misc]
