@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from clarion.http.description.request_examples import APPLICATION, ID, SOON, TOKEN
+from clarion.http.description.examples import APPLICATION, ID, SOON, TOKEN
 from tests.contract.description import DESCRIPTION
 from tests.processes import Start
 
@@ -92,9 +92,7 @@ def test_every_example_is_accepted(story: Story) -> None:
     tell_of_environments(story)
     tell_of_team(story)
 
-    assert story.left == {}, (
-        "add the new operations to the story, or their examples to http/description/request_examples.py"
-    )
+    assert story.left == {}, "add the new operations to the story, or their examples to http/description/examples.py"
 
 
 def tell_of_people(story: Story) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from clarion.http.description import known_fields
+from clarion.http.description import texts
 from tests.contract.description import DESCRIPTION
 
 SCHEMAS: dict[str, dict[str, Any]] = DESCRIPTION["components"]["schemas"]
@@ -102,7 +102,7 @@ def test_every_property_and_parameter_has_a_description() -> None:
     assert missing == [], (
         'write a string literal under the field in its Wire class, such as """The key of the topic.""" (CONTRIBUTING, '
         '"Describe a shape"); names of paths and names that mean the same everywhere are in '
-        "http/description/known_fields.py"
+        "http/description/texts.py"
     )
 
 
@@ -110,9 +110,9 @@ def test_every_known_name_is_used() -> None:
     fields = {name for _, s in ALL for name in s.get("properties", {})}
     names = {where: {one["name"] for _, one in parameters() if one["in"] == where} for where in ("path", "query")}
 
-    assert known_fields.FIELDS.keys() - fields == set()
-    assert known_fields.PATH_PARAMETERS.keys() - names["path"] == set()
-    assert known_fields.QUERY_PARAMETERS.keys() - names["query"] == set()
+    assert texts.FIELDS.keys() - fields == set()
+    assert texts.PATH_PARAMETERS.keys() - names["path"] == set()
+    assert texts.QUERY_PARAMETERS.keys() - names["query"] == set()
 
 
 def test_every_object_says_which_members_it_may_have() -> None:

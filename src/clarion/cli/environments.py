@@ -32,7 +32,7 @@ from clarion.environments.organizations.wire import EnvironmentIn
 from clarion.environments.store import list_environments, list_organizations, raise_session_epoch
 from clarion.environments.wire import EnvironmentPatch, EnvironmentType
 from clarion.errors import SettingsError
-from clarion.http.validation import make_body_reader
+from clarion.http.input.validation import make_body_reader
 from clarion.ids import id_text
 from clarion.jsontext import encode_json
 from clarion.settings.rate_limits import LimitCategory

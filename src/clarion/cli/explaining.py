@@ -20,7 +20,7 @@ from clarion.explain.asking import explain_transaction, explain_workflow, make_r
 from clarion.explain.model import Decision, Explanation, Outcome, Verdict
 from clarion.explain.run import explain_run
 from clarion.explain.wire import ExplainQuery, ExplanationOut
-from clarion.http.validation import make_body_reader
+from clarion.http.input.validation import make_body_reader
 from clarion.ids import NotificationId, SubscriberKey, TransactionKey, find_id, id_text
 from clarion.jsontext import encode_json, json_text
 from clarion.retention.periods import find_horizon

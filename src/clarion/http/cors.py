@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from clarion.http.input_warnings import HEADER_NAME as WARNINGS
+from clarion.http.input.unknown import HEADER_NAME as WARNINGS
 from clarion.limits.headers import HEADER_NAMES
 from clarion.settings.addresses import ANY_ORIGIN
 

@@ -15,7 +15,7 @@ from clarion.clock import DAY, Millis
 from clarion.db.port import Connection, Database, Dialect, Row
 from clarion.db.query import Insert, sql
 from clarion.errors import InProgress, Invalid, RequestError
-from clarion.http.input_warnings import InputWarning
+from clarion.http.input.unknown import InputWarning
 from clarion.ids import EnvironmentId, id_millis, new_id
 from clarion.settings.model import Settings
 from clarion.vault import Vault

@@ -16,14 +16,13 @@ from clarion.clock import Clock, Millis
 from clarion.db.port import Connection, Database
 from clarion.errors import NotFound, RequestError
 from clarion.http.caller import Caller, SubscriberSession
-from clarion.http.contract import Contract, contract_of
-from clarion.http.input_warnings import InputWarning
+from clarion.http.input.queries import make_query_reader
+from clarion.http.input.unknown import Contract, InputWarning, contract_of
+from clarion.http.input.validation import make_body_reader
 from clarion.http.limits import SMALL_BODY
 from clarion.http.preconditions import IfMatch
-from clarion.http.queries import make_query_reader
 from clarion.http.shared import Shared
 from clarion.http.streams import Broadcasts, StreamResponse
-from clarion.http.validation import make_body_reader
 from clarion.http.wire import Wire
 from clarion.ids import EnvironmentId, OrganizationId, find_id
 from clarion.limits.limiter import RateLimiter
@@ -270,7 +269,8 @@ def operation(  # noqa: PLR0913 - the options of a route
     `if_match`, last: the states of the resource that the caller is willing to change.
 
     A `foreign` operation is called by servers of others, by rules of theirs, and reads the request itself. All others
-    refuse unknown members of requests, or warn of them if they belong to the published contract (`http/contract.py`).
+    refuse unknown members of requests, or warn of them if they belong to the published contract
+    (`http/input/unknown.py`).
 
     `refusals` are statuses that the description cannot know from the other options.
     """

@@ -22,7 +22,7 @@ from clarion.http.cors import INBOX_PATHS, InboxCors
 from clarion.http.errors import error_body, error_headers, status_of, unexpected_body
 from clarion.http.held_bytes import BodyMemory
 from clarion.http.idempotency import Response
-from clarion.http.input_warnings import warning_headers
+from clarion.http.input.unknown import warning_headers
 from clarion.http.masking import CredentialMask
 from clarion.http.operation import Call, DetachedCall, Operation, RawRequest, Services, Transaction
 from clarion.http.preconditions import conditions_of, etag_headers, read_etag

@@ -33,7 +33,7 @@ class _WireMeta(StructMeta):
 class Wire(Struct, metaclass=_WireMeta, frozen=True):
     """One JSON object. Fields with the value UNSET are absent.
 
-    What becomes of unknown members of input follows from the operation (`http/contract.py`); a shape with
+    What becomes of unknown members of input follows from the operation (`http/input/unknown.py`); a shape with
     `forbid_unknown_fields` refuses them in any case.
     """
 

@@ -13,7 +13,7 @@ from clarion.http import idempotency
 from clarion.http.caller import Caller
 from clarion.http.errors import error_body, status_of
 from clarion.http.idempotency import IdempotencyKey, Response
-from clarion.http.input_warnings import InputWarning
+from clarion.http.input.unknown import InputWarning
 from clarion.http.operation import Call, JsonResponse, Operation, RawResponse, Services
 from clarion.jsontext import encode_json
 from clarion.monitoring.metrics import BatchKind, Gauge

@@ -9,9 +9,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from clarion.clock import Millis
 from clarion.errors import Invalid, Malformed
+from clarion.http.input.validation import find_problems
 from clarion.http.limits import check_nesting
 from clarion.http.pages import MAX_OFFSET
-from clarion.http.validation import find_problems
 from clarion.http.wire import IdText, JsonText, Wire, parse_checked
 from clarion.ids import MessageId
 from clarion.messages.wire import MAX_MARKED

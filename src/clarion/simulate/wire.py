@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 from clarion.clock import Millis, iso_text
 from clarion.errors import Invalid, Problem
 from clarion.explain.wire import DecisionOut
-from clarion.http.input_warnings import InputWarning
+from clarion.http.input.unknown import InputWarning
 from clarion.http.wire import DateTimeText, MomentText, Wire, given
 from clarion.ids import EnvironmentId
 from clarion.jsontext import plain_value

@@ -6,9 +6,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import msgspec
 
 from clarion.errors import Invalid, Problem
-from clarion.http.input_warnings import InputWarning
-from clarion.http.strict import strict
-from clarion.http.validation import convert_leniently, find_problems
+from clarion.http.input.unknown import InputWarning, strict
+from clarion.http.input.validation import convert_leniently, find_problems
 from clarion.http.wire import SubscriberKeyText, Wire, changes_of, parse_checked
 from clarion.ids import SubscriberKey
 from clarion.jsontext import plain_value

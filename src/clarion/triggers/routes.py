@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from clarion.bus import Signal
 from clarion.engine.cancel import cancel_transaction
 from clarion.errors import Invalid, PayloadInvalid, RequestError
-from clarion.http.input_warnings import MAX_WARNINGS, InputWarning
+from clarion.http.input.unknown import MAX_WARNINGS, InputWarning
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, Services, operation
 from clarion.ids import TransactionKey

@@ -12,7 +12,7 @@ from msgspec import Meta, field
 
 from clarion.conditions import check_logic
 from clarion.errors import ClarionError
-from clarion.http.validation import find_problems
+from clarion.http.input.validation import find_problems
 from clarion.http.wire import Wire
 from clarion.schedules import Unit, check_cron
 from clarion.templates import check_key, check_template, weigh_markup

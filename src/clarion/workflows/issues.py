@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.conditions import FilterKind, list_unsupported
-from clarion.http.validation import list_unknown
+from clarion.http.input.validation import list_unknown
 from clarion.providers.email.addresses import find_address_problem
 from clarion.providers.email.message import can_set_header
 from clarion.templates import has_markup

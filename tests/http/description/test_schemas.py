@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 import pytest
 from msgspec import UNSET, Meta, UnsetType, field
 
-from clarion.http.description.known_fields import FIELDS, QUERY_PARAMETERS
 from clarion.http.description.schemas import Schemas
+from clarion.http.description.texts import FIELDS, QUERY_PARAMETERS
 from clarion.http.pages import CursorPage
 from clarion.http.wire import DateTimeText, EmailText, JsonText, Wire, one_of
 

@@ -1,10 +1,13 @@
-"""Examples for the API description, generated from types and field names: those of responses, and of small requests."""
+"""Examples for the API description: of responses, generated from types and field names, and written ones of requests.
+
+The requests fit together: whoever sends them in order sees 2xx. `ID`, `TOKEN` and `APPLICATION` stand for what a server
+makes up, and `SOON` for a moment in the next 90 days.
+"""
 
 from typing import Any
 
 from msgspec import inspect
 
-from clarion.http.description.request_examples import ID
 from clarion.http.wire import ALTERNATIVES, CheckedText
 
 _NAMED: dict[str, Any] = {
@@ -118,3 +121,144 @@ def _contains_struct(info: inspect.Type) -> bool:
     if isinstance(info, inspect.ListType):
         return _contains_struct(info.item_type)
     return isinstance(info, inspect.StructType)
+
+
+ID = "019a8a5e-7c00-7000-8000-000000000001"
+TOKEN = "the-token-of-the-link"  # noqa: S105 - no token
+APPLICATION = "your-application-identifier"
+SOON = "2026-01-31T09:30:00.000Z"
+PASSWORD = "correct horse battery"  # noqa: S105 - of nobody
+
+_EMAIL_STEP = {
+    "name": "Mail",
+    "stepId": "mail",
+    "type": "email",
+    "controlValues": {
+        "subject": "Order {{payload.order}}",
+        "body": "<p>Thank you, {{subscriber.firstName}}: order {{payload.order}} is on its way.</p>",
+    },
+}
+_INBOX_STEP = {
+    "name": "Inbox",
+    "stepId": "inbox",
+    "type": "in_app",
+    "controlValues": {
+        "subject": "Order {{payload.order}}",
+        "body": "Your order is on its way.",
+        "primaryAction": {"label": "Track it", "redirect": {"url": "/orders/{{payload.order}}"}},
+    },
+}
+_WORKFLOW = {
+    "name": "Order shipped",
+    "description": "Sent when a parcel leaves the warehouse",
+    "tags": ["orders"],
+    "active": True,
+    "severity": "medium",
+    "preferences": {"workflow": {"all": {"enabled": True}, "channels": {"sms": {"enabled": False}}}},
+    "payloadSchema": {"type": "object", "properties": {"order": {"type": "integer"}}, "required": ["order"]},
+    "validatePayload": True,
+    "steps": [_INBOX_STEP, _EMAIL_STEP],
+}
+_BROADCAST = {"name": "order-shipped", "payload": {"order": 43}, "transactionId": "everyone-43"}
+_TRIGGER = {
+    "name": "order-shipped",
+    "to": {"subscriberId": "ada", "email": "ada@example.com"},
+    "payload": {"order": 42},
+    "transactionId": "order-42",
+}
+_DAY = {"isEnabled": True, "hours": [{"start": "09:00 AM", "end": "05:00 PM"}]}
+_SCHEDULE = {"isEnabled": True, "weeklySchedule": {"monday": _DAY, "friday": _DAY}}
+_SUPPRESSION = {"channel": "email", "address": "grace@example.com", "detail": "Asked by phone"}
+_ENVIRONMENT = {
+    "name": "Staging",
+    "color": "#2f6fed",
+    "timezone": "Europe/London",
+    "limits": {"trigger": {"perSecond": 500, "burst": 2000}},
+    "retentionDays": {"runs": 30},
+}
+_RULES = [{"filter": {"tags": ["orders"]}, "enabled": True, "condition": {">": [{"var": "payload.order"}, 40]}}]
+_SELECTED = [{"resourceType": "workflow", "resourceId": "order-shipped"}]
+_MANY = {"tags": ["orders"], "data": {"plan": "pro"}}
+
+REQUESTS: dict[str, Any] = {
+    "CredentialsIn": {"providerId": "fcm", "credentials": {"deviceTokens": ["a-device-token"]}},
+    "TopicIn": {"key": "release-news", "name": "Release news", "isOpen": True},
+    "TopicPatch": {"name": "Release news"},
+    "SubscriptionsIn": {"subscriberIds": ["ada"], "name": "Release news"},
+    "MembersIn": {"subscriberIds": ["ada"]},
+    # Workflows and triggers
+    "WorkflowIn": {"workflowId": "order-shipped", **_WORKFLOW},
+    "WorkflowPut": _WORKFLOW,
+    "WorkflowPatch": {"name": "Order shipped", "tags": ["orders", "parcels"], "active": True},
+    "DuplicateIn": {"name": "Order returned", "workflowId": "order-returned", "tags": ["orders"]},
+    "PreviewIn": {"controlValues": _EMAIL_STEP["controlValues"], "previewPayload": {"payload": {"order": 42}}},
+    "UnsavedPreviewIn": {
+        "type": "email",
+        "controlValues": _EMAIL_STEP["controlValues"],
+        "previewPayload": {"payload": {"order": 42}},
+    },
+    "TriggerIn": _TRIGGER,
+    "BulkTriggerIn": {"events": [_TRIGGER | {"transactionId": "order-44", "payload": {"order": 44}}]},
+    "BroadcastIn": _BROADCAST,
+    "SimulationIn": _TRIGGER | {"preferences": {"channels": {"email": False}, "schedule": _SCHEDULE}, "limit": 10},
+    # Preferences
+    "PreferencesPatch": {"workflowId": "order-shipped", "channels": {"email": False}},
+    "BulkPreferencesPatch": {"preferences": [{"workflowId": "order-shipped", "channels": {"email": True}}]},
+    "InboxPreferencePatch": {"email": True, "sms": False},
+    "InboxBulkPreferencesPatch": {"preferences": [{"workflowId": "order-shipped", "email": True}]},
+    "SubscriptionPreferencePatch": {"enabled": True, "condition": {">": [{"var": "payload.order"}, 40]}},
+    # Integrations
+    "IntegrationIn": {
+        "name": "Mail",
+        "identifier": "sendgrid-main",
+        "providerId": "sendgrid",
+        "channel": "email",
+        "credentials": {"apiKey": "SG.an-api-key", "from": "hello@example.com", "senderName": "Example"},
+        "active": True,
+    },
+    "IntegrationPatch": {"name": "Mail of orders", "active": True, "rateLimit": 50},
+    "OrderIn": {"channel": "email", "integrationIds": [ID]},
+    "TestMessageIn": {"to": {"email": "ada@example.com"}, "subject": "A test", "content": "Can you read this?"},
+    # Messages
+    "MarkIn": {"messageId": [ID], "markAs": "read"},
+    "MarkAllIn": {"markAs": "read"},
+    "SnoozeIn": {"snoozeUntil": SOON},
+    "SeenIn": {"notificationIds": [ID]},
+    "ManyIn": _MANY,
+    "SuppressionIn": _SUPPRESSION,
+    "SuppressionsIn": {"suppressions": [_SUPPRESSION]},
+    "AddressesIn": {"suppressions": [{"channel": "email", "address": "grace@example.com"}]},
+    "DeadLetterSelection": {"channel": "email", "workflowId": "order-shipped", "limit": 100},
+    # Webhooks, environments and members
+    "EndpointPatch": {"description": "Billing", "eventTypes": ["message.sent", "message.failed"]},
+    "ReplayIn": {"since": "2026-01-31T09:30:00.000Z", "status": "failed"},
+    "EnvironmentIn": {"name": "Staging", "type": "dev", "color": "#2f6fed"},
+    "EnvironmentPatch": _ENVIRONMENT,
+    "ApiKeyIn": {
+        "name": "Shop",
+        "scopes": ["events:write", "subscribers:write"],
+        "expiresAt": "2099-12-31T00:00:00.000Z",
+    },
+    "ApiKeyPatch": {"name": "Shop", "expiresAt": "2099-12-31T00:00:00.000Z"},
+    "DiffIn": {"resources": _SELECTED},
+    "PublishIn": {"resources": _SELECTED, "dryRun": True},
+    "SetUpIn": {"token": TOKEN, "email": "ada@example.com", "name": "Ada Lovelace", "password": PASSWORD},
+    "SignInIn": {"email": "ada@example.com", "password": PASSWORD},
+    "OwnMemberPatch": {"name": "Ada King"},
+    "PasswordChangeIn": {"currentPassword": PASSWORD, "newPassword": "staple in the wood"},
+    "InvitationIn": {"email": "grace@example.com", "role": "author", "environmentRoles": {ID: "viewer"}},
+    "InvitationTokenIn": {"token": TOKEN},
+    "AcceptanceIn": {"token": TOKEN, "name": "Grace Hopper", "password": PASSWORD},
+    "MemberPatch": {"role": "admin"},
+    "ResetRequestIn": {"email": "grace@example.com"},
+    "ResetIn": {"token": TOKEN, "password": PASSWORD},
+    # The inbox
+    "SessionIn": {
+        "applicationIdentifier": APPLICATION,
+        "subscriber": {"subscriberId": "ada", "firstName": "Ada", "email": "ada@example.com"},
+        "defaultSchedule": _SCHEDULE,
+    },
+    "OwnSubscriptionIn": {"identifier": "weekly", "name": "Weekly", "preferences": _RULES},
+    "SubscriptionPatch": {"name": "Weekly", "preferences": _RULES},
+}
+"""Shapes that are not here get an example from the names and types of their fields."""

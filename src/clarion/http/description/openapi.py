@@ -11,16 +11,15 @@ from msgspec import Struct
 
 from clarion import __version__
 from clarion.http.bodies import ErrorBody, UnexpectedErrorBody, ValidationErrorBody
-from clarion.http.contract import Contract
-from clarion.http.description.examples import example_of
-from clarion.http.description.known_fields import PATH_PARAMETERS
-from clarion.http.description.request_examples import REQUESTS
+from clarion.http.description.examples import REQUESTS, example_of
 from clarion.http.description.schemas import Schemas
+from clarion.http.description.texts import PATH_PARAMETERS
 from clarion.http.idempotency import MAX_KEY_LENGTH
-from clarion.http.input_warnings import HEADER_NAME as _WARNINGS
+from clarion.http.input.queries import list_optional_values
+from clarion.http.input.unknown import HEADER_NAME as _WARNINGS
+from clarion.http.input.unknown import Contract
 from clarion.http.operation import Operation, RawResponse, Transaction
 from clarion.http.own_pages import SESSION_COOKIE
-from clarion.http.queries import list_optional_values
 from clarion.http.wire import Wire
 from clarion.vocabulary import Role
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from clarion.http.description.words import as_sentences
+from clarion.http.description.texts import as_sentences
 
 _STYLE = Path(__file__).with_name("reference.css").read_text()
 _STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from clarion.http.description.words import as_sentences, find_field_text, find_literal, find_parameter_text
+from clarion.http.description.texts import as_sentences, find_field_text, find_literal, find_parameter_text
 from clarion.http.wire import ALTERNATIVES, CheckedText, Wire
 
 _REFERENCE = "#/components/schemas/"

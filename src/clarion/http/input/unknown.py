@@ -1,10 +1,34 @@
-"""Which operations are whose contract, and so what becomes of members that they do not know.
+"""What becomes of members of a request that its operation does not know: refused, accepted with a warning, or ignored.
 
 A client of somebody else may send more than we read, and must go on working. A caller of our own operations who sends
 something unknown has made a mistake.
 """
 
+import functools
+import json
+import operator
+import types
+import typing
+from collections.abc import Sequence
 from enum import StrEnum
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Struct, field
+
+from clarion.http.static import HeaderList
+from clarion.http.wire import Wire
+
+T = TypeVar("T", bound=Wire)
+
+_made: dict[type[Wire], type[Wire]] = {}
+
+HEADER_NAME = "Clarion-Warnings"
+MAX_WARNINGS = 20
+_HEADER = HEADER_NAME.lower().encode()
+_MAX_HEADER_BYTES = 3_500
+"""Proxies and clients refuse responses with long headers, many above 4 or 8 KB in all."""
+_MAX_PATH = 100
 
 
 class Contract(StrEnum):
@@ -20,6 +44,86 @@ def contract_of(method: str, path: str) -> Contract:
     """The contract of an operation that does not declare itself as foreign."""
     is_published = f"{method} {path}" in PUBLISHED or path.startswith(_INBOX)
     return Contract.PUBLISHED if is_published else Contract.OWN
+
+
+class InputWarning(Struct, frozen=True):
+    """Something about a field of a request; `message` continues a sentence that begins with the path."""
+
+    path: str
+    message: str
+
+    @property
+    def text(self) -> str:
+        path = self.path if len(self.path) <= _MAX_PATH else f"{self.path[:_MAX_PATH]}…"
+        return f"{path} {self.message}"
+
+
+def warning_headers(warnings: Sequence[InputWarning]) -> HeaderList:
+    """The header with an array of sentences as JSON, in ASCII; none if there are no warnings."""
+    if not warnings:
+        return []
+    texts = list(dict.fromkeys(one.text for one in warnings))
+    for count in range(min(len(texts), MAX_WARNINGS), 0, -1):
+        more = [f"and {len(texts) - count} more"] if count < len(texts) else []
+        content = json.dumps([*texts[:count], *more]).encode()
+        if len(content) <= _MAX_HEADER_BYTES:
+            return [(_HEADER, content)]
+    return [(_HEADER, json.dumps([f"{len(texts)} warnings, too long for a header"]).encode())]
+
+
+def strict(shape: type[T]) -> type[T]:
+    """Return the subclass of the shape that refuses unknown members, also of the shapes inside.
+
+    Decoding it costs no more than decoding the shape, and an instance of it is an instance of the shape, too.
+    """
+    if shape not in _made:
+        hints = typing.get_type_hints(shape, include_extras=True)
+        nested = [one for one in msgspec.structs.fields(shape) if _has_shape(hints[one.name])]
+        namespace: dict[str, Any] = {"__module__": shape.__module__, "__doc__": shape.__doc__}
+        namespace |= {one.name: _redeclare(one) for one in nested}
+        namespace["__annotations__"] = {one.name: hints[one.name] for one in nested}
+        metaclass: Any = type(shape)
+        variant = metaclass(shape.__name__, (shape,), namespace, forbid_unknown_fields=True)
+        # Before the types of the members, which may contain the shape itself. msgspec reads them when it first decodes.
+        _made[shape] = variant
+        variant.__annotations__.update({one.name: _strict_kind(hints[one.name]) for one in nested})
+    return typing.cast("type[T]", _made[shape])
+
+
+def _redeclare(info: msgspec.structs.FieldInfo) -> Any:
+    if info.default_factory is not msgspec.NODEFAULT:
+        return field(default_factory=info.default_factory, name=info.encode_name)
+    return field(default=info.default, name=info.encode_name)
+
+
+def _has_shape(kind: Any) -> bool:
+    if _is_shape(kind):
+        return True
+    return any(_has_shape(inner) for inner in _types_inside(kind))
+
+
+def _is_shape(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Wire)
+
+
+def _types_inside(kind: Any) -> tuple[Any, ...]:
+    origin = typing.get_origin(kind)
+    if origin is Literal:
+        return ()
+    return typing.get_args(kind)[:1] if origin is Annotated else typing.get_args(kind)
+
+
+def _strict_kind(kind: Any) -> Any:
+    if _is_shape(kind):
+        return strict(kind)
+    if not _has_shape(kind):
+        return kind
+    origin, inner = typing.get_origin(kind), [_strict_kind(one) for one in _types_inside(kind)]
+    if origin is Annotated:
+        return Annotated[(*inner, *kind.__metadata__)]
+    if origin in (typing.Union, types.UnionType):
+        return functools.reduce(operator.or_, inner)
+    return origin[tuple(inner)]
 
 
 _INBOX = "/v1/inbox/"

@@ -13,9 +13,7 @@ import msgspec
 from msgspec import UnsetType
 
 from clarion.errors import Invalid, Malformed, Problem
-from clarion.http.contract import Contract
-from clarion.http.input_warnings import MAX_WARNINGS, InputWarning
-from clarion.http.strict import strict
+from clarion.http.input.unknown import MAX_WARNINGS, Contract, InputWarning, strict
 from clarion.http.wire import CheckedText, Wire, parse_checked
 from clarion.vocabulary import suggestion
 

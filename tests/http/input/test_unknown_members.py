@@ -10,10 +10,8 @@ import novu_py
 import pytest
 
 from clarion.app import OPERATIONS
-from clarion.http.contract import PUBLISHED, Contract
-from clarion.http.input_warnings import InputWarning, warning_headers
+from clarion.http.input.unknown import PUBLISHED, Contract, InputWarning, strict, warning_headers
 from clarion.http.operation import Operation
-from clarion.http.strict import strict
 from clarion.http.wire import Wire
 from tests.support import Api
 

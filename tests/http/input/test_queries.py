@@ -6,8 +6,8 @@ import pytest
 from msgspec import Meta, field
 
 from clarion.errors import Invalid, Malformed
-from clarion.http.contract import Contract
-from clarion.http.queries import make_query_reader
+from clarion.http.input.queries import make_query_reader
+from clarion.http.input.unknown import Contract
 from clarion.http.wire import Wire
 from clarion.vocabulary import Channel
 

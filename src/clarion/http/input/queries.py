@@ -10,9 +10,8 @@ import msgspec
 from msgspec import inspect
 
 from clarion.errors import Invalid, Malformed, Problem
-from clarion.http.contract import Contract
-from clarion.http.input_warnings import InputWarning
-from clarion.http.validation import MAX_PROBLEMS, find_problems, unknown_member
+from clarion.http.input.unknown import Contract, InputWarning
+from clarion.http.input.validation import MAX_PROBLEMS, find_problems, unknown_member
 from clarion.http.wire import Wire, parse_checked
 
 T = TypeVar("T", bound=Wire)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from msgspec import UNSET, Meta, UnsetType
 
 from clarion.errors import Invalid, Malformed
-from clarion.http.contract import Contract
-from clarion.http.validation import make_body_reader
+from clarion.http.input.unknown import Contract
+from clarion.http.input.validation import make_body_reader
 from clarion.http.wire import EmailText, Locale, SubscriberKeyText, Timezone, Wire
 from clarion.vocabulary import Channel
 
