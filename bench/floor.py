@@ -18,8 +18,9 @@ from clarion.db.port import Connection, Database, Dialect
 from clarion.http.authorization import Authenticators
 from clarion.http.caller import Caller
 from clarion.http.limits import LARGE_BODY
-from clarion.http.operation import Call, Operation, Services, operation
+from clarion.http.operation import Call, Operation, operation
 from clarion.http.service import Service
+from clarion.http.services import Services
 from clarion.http.static import StaticPage
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
 from clarion.limits.limiter import Limits, RateLimiter

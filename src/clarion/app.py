@@ -59,12 +59,13 @@ from clarion.environments.bootstrap import FirstKeys, prepare_store
 from clarion.environments.limits import make_limits_reader
 from clarion.environments.organizations.deletion import EnvironmentDeleter
 from clarion.http.authorization import Authenticators
-from clarion.http.cors import INBOX_PATHS
 from clarion.http.description.openapi import describe_api
 from clarion.http.description.reference import REFERENCE_POLICY, render_reference
-from clarion.http.operation import Operation, Services, operations_of
+from clarion.http.operation import Operation, operations_of
+from clarion.http.origins import INBOX_PATHS
 from clarion.http.server.proxies import TrustedProxies, trust_proxies
 from clarion.http.service import Service
+from clarion.http.services import Services
 from clarion.http.static import Page, SlowPage, StaticPage, compressed_page
 from clarion.inbox.gathered import GatheredReads
 from clarion.inbox.sessions.tokens import SessionTokens

@@ -12,8 +12,8 @@ from clarion.environments import actions, store
 from clarion.environments.authentication import CACHED_FOR, Authenticator, make_key_lookup
 from clarion.environments.model import hash_key
 from clarion.errors import RateLimited, Unauthenticated
+from clarion.http.attempts import MAX_WAITING
 from clarion.http.caller import Caller
-from clarion.http.lookups import MAX_WAITING
 from clarion.ids import EnvironmentId
 from clarion.vault import Vault
 from tests.support import Api, Site

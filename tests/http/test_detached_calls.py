@@ -9,7 +9,8 @@ from clarion.db.query import sql
 from clarion.errors import Invalid
 from clarion.http.authorization import Authenticators
 from clarion.http.caller import Caller
-from clarion.http.operation import Call, DetachedCall, Operation, RawResponse, Transaction, operation
+from clarion.http.operation import Call, DetachedCall, Operation, Transaction, operation
+from clarion.http.responses import RawResponse
 from clarion.http.service import Service
 from clarion.http.wire import Wire
 

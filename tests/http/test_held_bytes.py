@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 
 from clarion.errors import Busy
 from clarion.http.caller import ANONYMOUS, Caller, CallingMember, SubscriberSession
-from clarion.http.held_bytes import MAX_CALLERS_BYTES, MAX_STRANGERS_BYTES, BodyMemory, HeldBody, SharedBytes
-from clarion.http.limits import LARGE_BODY, MIB, SMALL_BODY
+from clarion.http.limits import (
+    LARGE_BODY,
+    MAX_CALLERS_BYTES,
+    MAX_STRANGERS_BYTES,
+    MIB,
+    SMALL_BODY,
+    BodyMemory,
+    HeldBody,
+    SharedBytes,
+)
 from clarion.ids import ApiKeyId, EnvironmentId, MemberId, OrganizationId, SubscriberId
 from clarion.vocabulary import Role
 

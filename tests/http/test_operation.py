@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from clarion.errors import RequestError
-from clarion.http.operation import Call, DetachedCall, JsonResponse, Operation, Transaction, operation, operations_of
+from clarion.http.operation import Call, DetachedCall, Operation, Transaction, operation, operations_of
+from clarion.http.responses import JsonResponse
 from clarion.http.wire import Wire
 from clarion.ids import TopicId
 from clarion.monitoring import routes as monitoring_routes

@@ -5,14 +5,8 @@ import base64
 from clarion.clock import DAY, SECOND, ManualClock, Millis
 from clarion.db.port import Database
 from clarion.db.query import sql
-from clarion.http.idempotency import (
-    IdempotencyKey,
-    Response,
-    find_responses,
-    insert_responses,
-    make_key,
-    reseal_responses,
-)
+from clarion.http.idempotency import IdempotencyKey, find_responses, insert_responses, make_key, reseal_responses
+from clarion.http.responses import Response
 from clarion.settings.model import Settings
 from clarion.vault import Vault
 from tests.support import Api

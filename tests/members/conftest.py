@@ -10,7 +10,7 @@ from clarion.app import Application
 from clarion.clock import ManualClock
 from clarion.db.port import Connection, Database
 from clarion.environments.model import Environment
-from clarion.http.own_pages import SESSION_COOKIE
+from clarion.http.origins import SESSION_COOKIE
 from clarion.ids import EnvironmentId
 from clarion.members import actions
 from clarion.members.addresses import read_address

@@ -9,7 +9,7 @@ from clarion.app import Application
 from clarion.bus import Signal
 from clarion.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from clarion.db.port import Database
-from clarion.http.own_pages import SESSION_COOKIE
+from clarion.http.origins import SESSION_COOKIE
 from clarion.ids import id_text
 from clarion.members import store
 from clarion.members.model import hash_token

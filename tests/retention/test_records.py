@@ -8,7 +8,8 @@ import pytest
 from clarion.clock import DAY, HOUR, SECOND, ManualClock, Millis
 from clarion.db.port import Database
 from clarion.db.query import sql
-from clarion.http.idempotency import Response, insert_responses, make_key
+from clarion.http.idempotency import insert_responses, make_key
+from clarion.http.responses import Response
 from clarion.ids import IntegrationId, new_id
 from clarion.integrations.counts import CallCount, add_counts
 from clarion.retention.tasks import choose_page, list_all_tasks, list_scopes

@@ -11,8 +11,8 @@ from clarion.db.port import Database
 from clarion.environments import store
 from clarion.environments.model import ApiKey, KeyHash, hash_key
 from clarion.errors import Unauthenticated
+from clarion.http.attempts import HashLookup
 from clarion.http.caller import Caller
-from clarion.http.lookups import HashLookup
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
 
 CACHED_FOR = Millis(2 * SECOND)

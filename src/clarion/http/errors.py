@@ -1,22 +1,68 @@
-"""The mapping from exceptions to statuses, headers and bodies of error responses."""
+"""Error responses: the shapes of their bodies, and the mapping from exceptions to statuses, headers and bodies."""
 
 from http import HTTPStatus
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from clarion import errors
 from clarion.clock import Millis, iso_text
-from clarion.http.bodies import (
-    ErrorBody,
-    FieldErrors,
-    PayloadErrorBody,
-    PayloadViolation,
-    UnexpectedErrorBody,
-    ValidationErrorBody,
-)
 from clarion.http.preconditions import etag_headers
+from clarion.http.wire import DateTimeText, Wire
 from clarion.jsontext import encode_json
+
+
+class FieldErrors(Wire):
+    messages: list[str]
+    """What is wrong with the field, one sentence for each problem."""
+    value: Any | UnsetType = UNSET
+    """What was sent for the field, shortened if it is long; absent if nothing was sent."""
+
+
+class ErrorBody(Wire):
+    """The body of every error response."""
+
+    status_code: int
+    """The HTTP status of the response."""
+    timestamp: DateTimeText
+    """When the error was answered."""
+    path: str
+    """The path that was called."""
+    message: str
+    """What went wrong, in words."""
+    error: str
+    """The HTTP status in words."""
+    ctx: dict[str, Any] | UnsetType = UNSET
+    """Further details of the error."""
+
+
+class ValidationErrorBody(ErrorBody):
+    """Fields that are not valid, by path."""
+
+    errors: dict[str, FieldErrors]
+    """What is wrong with each field, by the path of the field."""
+
+
+class UnexpectedErrorBody(ErrorBody):
+    """An unexpected error: quote `errorId`, the log has the details."""
+
+    error_id: str
+    """The id under which the logs have the details."""
+
+
+class PayloadViolation(Wire):
+    field: str
+    message: str
+    value: Any | UnsetType = UNSET
+    schema_path: str | UnsetType = UNSET
+
+
+class PayloadErrorBody(ErrorBody):
+    """The payload of a trigger violates the schema of its workflow."""
+
+    type: str
+    errors: list[PayloadViolation]
+
 
 STATUS: dict[type[errors.ClarionError], int] = {
     errors.Malformed: 400,

@@ -15,7 +15,7 @@ from clarion.clock import DAY, Millis
 from clarion.db.port import Connection, Database, Dialect, Row
 from clarion.db.query import Insert, sql
 from clarion.errors import InProgress, Invalid, RequestError
-from clarion.http.input.unknown import InputWarning
+from clarion.http.responses import Response
 from clarion.ids import EnvironmentId, id_millis, new_id
 from clarion.settings.model import Settings
 from clarion.vault import Vault
@@ -33,17 +33,6 @@ class _Options(Struct, frozen=True):
 
 
 _OPTIONS = msgspec.json.Decoder(_Options)
-
-
-class Response(Struct, frozen=True):
-    """A response, encoded and ready to be sent."""
-
-    status: int
-    body: bytes
-    is_replayed: bool = False
-    warnings: Sequence[InputWarning] = ()
-    """Not stored with the response: those about members of the body come again when it is read."""
-    content_type: bytes = b"application/json"
 
 
 class IdempotencyKey(Struct, frozen=True):

@@ -16,7 +16,7 @@ from msgspec import inspect
 from msgspec.structs import replace
 
 from clarion.http.description.schemas import list_inner, list_structs
-from clarion.http.idempotency import Response
+from clarion.http.responses import Response
 from clarion.http.wire import SECRET, SecretForm
 from clarion.jsontext import encode_json
 

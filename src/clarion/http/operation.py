@@ -1,66 +1,41 @@
 """Operations: async functions with typed input and output, and how they are reached over HTTP."""
 
 import inspect
-import re
 import sys
-import typing
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from types import ModuleType
-from typing import Any, Generic, TypeVar
+from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-from clarion.bus import Bus
-from clarion.clock import Clock, Millis
+from clarion.clock import Millis
 from clarion.db.port import Connection, Database
-from clarion.errors import NotFound, RequestError
 from clarion.http.caller import Caller, SubscriberSession
 from clarion.http.input.queries import make_query_reader
 from clarion.http.input.unknown import Contract, InputWarning, contract_of
 from clarion.http.input.validation import make_body_reader
 from clarion.http.limits import SMALL_BODY
 from clarion.http.preconditions import IfMatch
-from clarion.http.shared import Shared
-from clarion.http.streams import Broadcasts, StreamResponse
+from clarion.http.services import Services
+from clarion.http.signatures import (
+    Handler,
+    check_parameters,
+    read_path_value,
+    result_of,
+    result_of_batch,
+    returns_stream,
+)
 from clarion.http.wire import Wire
-from clarion.ids import EnvironmentId, OrganizationId, find_id
-from clarion.limits.limiter import RateLimiter
-from clarion.monitoring.metrics import Measures
+from clarion.ids import EnvironmentId, OrganizationId
 from clarion.monitoring.traces.model import TraceContext
-from clarion.monitoring.traces.tracer import Tracer
-from clarion.providers.builtin import BuiltinNames
-from clarion.providers.sending.gateway import ProviderGateway
-from clarion.settings.model import Settings
 from clarion.settings.rate_limits import LimitCategory
-from clarion.vault import Vault
 from clarion.vocabulary import Scope
 
-T = TypeVar("T")
-Handler = Callable[..., Coroutine[Any, Any, Any]]
-
-_PARAMETER = re.compile(r"\{(\w+)\}")
 _SAFE_METHODS = ("GET", "HEAD")
 _CONFIGURATION_SCOPES = frozenset(
     {Scope.WORKFLOWS_WRITE, Scope.INTEGRATIONS_WRITE, Scope.WEBHOOKS_WRITE, Scope.ENVIRONMENTS_WRITE}
 )
-
-
-class Services(Struct, frozen=True, kw_only=True):
-    """What all operations share, created once by the composition root."""
-
-    settings: Settings
-    clock: Clock
-    vault: Vault
-    names: BuiltinNames
-    bus: Bus
-    gateway: ProviderGateway
-    limiter: RateLimiter
-    tracer: Tracer | None = None
-    """None unless traces are switched on."""
-    measures: Measures = field(default_factory=Measures)
-    shared: Shared = field(default_factory=Shared)
-    streams: Broadcasts = field(default_factory=Broadcasts)
 
 
 class RawRequest(Struct, frozen=True, kw_only=True):
@@ -129,21 +104,6 @@ class Call(Struct):
         return self.caller.get_session()
 
 
-class JsonResponse(Struct, Generic[T], frozen=True):
-    """A body with another status than the operation's default."""
-
-    status: int
-    body: T
-
-
-class RawResponse(Struct, frozen=True):
-    """A response that is not JSON."""
-
-    status: int
-    content_type: bytes
-    body: bytes
-
-
 class Transaction(StrEnum):
     """What an operation runs in."""
 
@@ -210,7 +170,7 @@ class Operation(Struct, frozen=True, kw_only=True):
 
     def path_values(self, texts: Iterable[str]) -> list[Any]:
         """Path parameters in the types of the handler; a malformed id is not found."""
-        return [_path_value(kind, text) for (_, kind), text in zip(self.path_kinds, texts, strict=True)]
+        return [read_path_value(kind, text) for (_, kind), text in zip(self.path_kinds, texts, strict=True)]
 
 
 def operation(  # noqa: PLR0913 - the options of a route
@@ -284,15 +244,15 @@ def operation(  # noqa: PLR0913 - the options of a route
         if batched:
             if declared is not Transaction.WRITE or "{" in path or query is not None or precheck is not None:
                 raise TypeError(f"{handler.__qualname__}: a batched operation writes and takes nothing but bodies")
-            path_kinds = _check_parameters(handler, path, Sequence[Call], {"bodies": Sequence[body]})  # type: ignore[valid-type]
+            path_kinds = check_parameters(handler, path, Sequence[Call], {"bodies": Sequence[body]})  # type: ignore[valid-type]
         else:
-            named = (("query", query), ("body", body), ("if_match", IfMatch if conditional else None))
-            shapes = {name: shape for name, shape in named if shape is not None}
+            named = {"query": query, "body": body, "if_match": IfMatch if conditional else None}
+            shapes = {name: shape for name, shape in named.items() if shape is not None}
             context = DetachedCall if declared is Transaction.NONE else Call
-            path_kinds = _check_parameters(handler, path, context, shapes)
+            path_kinds = check_parameters(handler, path, context, shapes)
             if precheck is not None:
                 inputs = {name: shape for name, shape in shapes.items() if name != "if_match"}
-                _check_parameters(precheck, path, DetachedCall, inputs)
+                check_parameters(precheck, path, DetachedCall, inputs)
         handler.__dict__["operation"] = Operation(
             method=method,
             path=path,
@@ -314,8 +274,8 @@ def operation(  # noqa: PLR0913 - the options of a route
             body_shape=body,
             is_body_optional=body_optional,
             read_body=make_body_reader(body, contract) if body else None,
-            result=_result_of_batch(handler) if batched else _result_of(handler),
-            is_stream=typing.get_origin(typing.get_type_hints(handler)["return"]) is StreamResponse,
+            result=result_of_batch(handler) if batched else result_of(handler),
+            is_stream=returns_stream(handler),
             limit=limit or _default_limit(scope, is_for_subscribers=session),
             count_items=items,
             has_etag=etag,
@@ -354,43 +314,3 @@ def _check_transaction(handler: Handler, method: str, transaction: Transaction) 
     is_read = transaction in (Transaction.READ, Transaction.SCAN)
     if transaction is not Transaction.NONE and is_read is not (method in _SAFE_METHODS):
         raise TypeError(f"{handler.__qualname__}: {method} cannot run in a {transaction} transaction")
-
-
-def _check_parameters(
-    handler: Handler, path: str, context: Any, shapes: Mapping[str, Any]
-) -> tuple[tuple[str, Any], ...]:
-    """Compare the parameters of a handler with what it will be called with; returns the types of the path's."""
-    hints = typing.get_type_hints(handler, include_extras=True)
-    names = list(inspect.signature(handler).parameters)
-    path_names = _PARAMETER.findall(path)
-    expected = ["a call", *path_names, *shapes]
-    if len(names) != len(expected) or names[1 + len(path_names) :] != list(shapes):
-        raise TypeError(f"{handler.__qualname__}: takes ({', '.join(names)}), but must take ({', '.join(expected)})")
-    for name, kind in {names[0]: context, **shapes}.items():
-        if hints.get(name) != kind:
-            raise TypeError(f"{handler.__qualname__}: parameter '{name}' must be annotated as {kind}")
-    return tuple((name, hints[given]) for name, given in zip(path_names, names[1:], strict=False))
-
-
-def _result_of(handler: Handler) -> Any:
-    hint = typing.get_type_hints(handler, include_extras=True)["return"]
-    return typing.get_args(hint)[0] if typing.get_origin(hint) in (JsonResponse, StreamResponse) else hint
-
-
-def _result_of_batch(handler: Handler) -> Any:
-    """The result for one request of the batch, next to the error that may take its place."""
-    hint = typing.get_type_hints(handler, include_extras=True)["return"]
-    outcomes = typing.get_args(typing.get_args(hint)[0]) if typing.get_origin(hint) is list else ()
-    results = [one for one in outcomes if one is not RequestError]
-    if len(results) != 1 or len(outcomes) != 2:
-        raise TypeError(f"{handler.__qualname__}: a batched operation must return list[result | RequestError]")
-    return results[0]
-
-
-def _path_value(kind: Any, text: str) -> Any:
-    if getattr(kind, "__supertype__", None) is not bytes:
-        return text
-    value = find_id(text)
-    if value is None:
-        raise NotFound(kind.__name__.removesuffix("Id"), text)
-    return value

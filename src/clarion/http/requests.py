@@ -8,10 +8,9 @@ from starlette.types import Receive, Scope
 
 from clarion import errors
 from clarion.http.caller import Caller
-from clarion.http.held_bytes import MAX_UNCOUNTED_BYTES, BodyMemory, HeldBody
 from clarion.http.input.queries import find_unknown, parse_query
 from clarion.http.input.unknown import Contract, InputWarning
-from clarion.http.limits import check_nesting, check_size
+from clarion.http.limits import MAX_UNCOUNTED_BYTES, BodyMemory, HeldBody, check_nesting, check_size
 from clarion.http.operation import Operation
 from clarion.http.preconditions import read_if_match
 from clarion.http.static import HeaderList, Headers

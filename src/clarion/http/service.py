@@ -18,17 +18,17 @@ from clarion.db.port import Connection, Database
 from clarion.http import idempotency
 from clarion.http.authorization import Authenticators, Authorizer
 from clarion.http.caller import ANONYMOUS, Caller
-from clarion.http.cors import INBOX_PATHS, InboxCors
 from clarion.http.errors import error_body, error_headers, status_of, unexpected_body
-from clarion.http.held_bytes import BodyMemory
-from clarion.http.idempotency import Response
 from clarion.http.input.unknown import warning_headers
+from clarion.http.limits import BodyMemory
 from clarion.http.masking import CredentialMask
-from clarion.http.operation import Call, DetachedCall, Operation, RawRequest, Services, Transaction
+from clarion.http.operation import Call, DetachedCall, Operation, RawRequest, Transaction
+from clarion.http.origins import INBOX_PATHS, InboxCors
 from clarion.http.preconditions import conditions_of, etag_headers, read_etag
 from clarion.http.requests import JSON, Arguments, Request, make_request, read_arguments, read_body
+from clarion.http.responses import Response, send_response
 from clarion.http.router import Router
-from clarion.http.server.responding import send_response
+from clarion.http.services import Services
 from clarion.http.static import PROTECTION, HeaderList, Page, StaticPage, accepts_gzip, protect
 from clarion.http.streams import StreamResponse, send_stream
 from clarion.http.writes import WriteRequest, WriteRunner, make_response

@@ -12,9 +12,11 @@ from clarion.errors import Busy, InProgress, Invalid, RequestError, StoreUnavail
 from clarion.http import idempotency
 from clarion.http.caller import Caller
 from clarion.http.errors import error_body, status_of
-from clarion.http.idempotency import IdempotencyKey, Response
+from clarion.http.idempotency import IdempotencyKey
 from clarion.http.input.unknown import InputWarning
-from clarion.http.operation import Call, JsonResponse, Operation, RawResponse, Services
+from clarion.http.operation import Call, Operation
+from clarion.http.responses import JsonResponse, RawResponse, Response
+from clarion.http.services import Services
 from clarion.jsontext import encode_json
 from clarion.monitoring.metrics import BatchKind, Gauge
 from clarion.monitoring.traces.model import TraceContext

@@ -3,7 +3,8 @@
 from msgspec import UnsetType
 
 from clarion.errors import Invalid
-from clarion.http.operation import Call, JsonResponse, operation
+from clarion.http.operation import Call, operation
+from clarion.http.responses import JsonResponse
 from clarion.http.wire import TopicKeyText, changes_of
 from clarion.ids import TopicKey
 from clarion.inbox.sessions.quota import limited_subscriptions

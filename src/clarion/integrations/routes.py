@@ -8,7 +8,8 @@ from clarion.audit.recording import record_request
 from clarion.environments.configuration import raise_configuration_version
 from clarion.errors import Invalid, NotFound
 from clarion.http.caller import Caller
-from clarion.http.operation import Call, DetachedCall, Services, Transaction, operation
+from clarion.http.operation import Call, DetachedCall, Transaction, operation
+from clarion.http.services import Services
 from clarion.http.wire import IdText, changes_of
 from clarion.ids import IntegrationId
 from clarion.integrations import actions, store, verification

@@ -1,7 +1,7 @@
 """What the operations about members share."""
 
 from clarion.db.port import Database
-from clarion.http.operation import Services
+from clarion.http.services import Services
 from clarion.members.links.addresses import redirect_url
 from clarion.members.links.mailing import TeamMail
 from clarion.members.oidc.flow import OidcClient, OidcProvider

@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from clarion.clock import Clock
 from clarion.db.port import Database
-from clarion.http.server.responding import send_response
+from clarion.http.responses import send_response
 from clarion.http.static import protect
 from clarion.jsontext import encode_json
 from clarion.monitoring.families import ProcessState, render_metrics

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from clarion.background import BackgroundService, ServiceName, Supervisor
 from clarion.clock import Clock
 from clarion.db.port import Database
-from clarion.http.operation import Services
+from clarion.http.services import Services
 from clarion.monitoring.answers import Answers
 from clarion.monitoring.health import HealthFile, Readiness
 from clarion.monitoring.heartbeat import Heartbeat

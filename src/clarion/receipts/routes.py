@@ -6,7 +6,8 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from clarion.errors import Malformed, NotFound, Unauthenticated
-from clarion.http.operation import DetachedCall, RawResponse, Transaction, operation
+from clarion.http.operation import DetachedCall, Transaction, operation
+from clarion.http.responses import RawResponse
 from clarion.ids import EnvironmentId, IntegrationId, find_id, id_text
 from clarion.integrations.callbacks import PATH, receipts_tokens, receipts_url
 from clarion.integrations.model import Integration

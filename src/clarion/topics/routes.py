@@ -6,8 +6,9 @@ import msgspec
 
 from clarion.db.listing import MAX_COUNT, Listing
 from clarion.errors import AlreadyExists, Invalid, NotFound
-from clarion.http.operation import Call, JsonResponse, Transaction, operation
+from clarion.http.operation import Call, Transaction, operation
 from clarion.http.pages import CursorPage, CursorQuery, list_cursor_page
+from clarion.http.responses import JsonResponse
 from clarion.http.wire import TopicKeyText, changes_of
 from clarion.ids import SubscriberKey, TopicId, TopicKey
 from clarion.subscribers.store import get_subscriber

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.errors import Invalid, PayloadInvalid, Problem
-from clarion.http.input_warnings import InputWarning
+from clarion.http.input.unknown import InputWarning
 from clarion.ids import (
     EnvironmentId,
     SubscriberKey,

@@ -10,7 +10,8 @@ from clarion.engine.cancel import cancel_transaction
 from clarion.errors import Invalid, PayloadInvalid, RequestError
 from clarion.http.input.unknown import MAX_WARNINGS, InputWarning
 from clarion.http.limits import LARGE_BODY
-from clarion.http.operation import Call, Services, operation
+from clarion.http.operation import Call, operation
+from clarion.http.services import Services
 from clarion.ids import TransactionKey
 from clarion.monitoring.metrics import Duplicate
 from clarion.settings.rate_limits import LimitCategory

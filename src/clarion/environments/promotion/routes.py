@@ -9,7 +9,8 @@ from clarion.environments.promotion.actions import Promotion
 from clarion.environments.promotion.context import PromotionContext
 from clarion.environments.promotion.wire import DiffIn, EnvironmentDiffOut, PublishIn, PublishResultOut, TagOut
 from clarion.errors import Invalid
-from clarion.http.operation import Call, DetachedCall, Services, Transaction, operation
+from clarion.http.operation import Call, DetachedCall, Transaction, operation
+from clarion.http.services import Services
 from clarion.ids import EnvironmentId
 from clarion.vocabulary import Scope
 from clarion.workflows.store import list_workflows

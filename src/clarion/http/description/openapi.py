@@ -10,16 +10,17 @@ import msgspec
 from msgspec import Struct
 
 from clarion import __version__
-from clarion.http.bodies import ErrorBody, UnexpectedErrorBody, ValidationErrorBody
 from clarion.http.description.examples import REQUESTS, example_of
 from clarion.http.description.schemas import Schemas
 from clarion.http.description.texts import PATH_PARAMETERS
+from clarion.http.errors import ErrorBody, UnexpectedErrorBody, ValidationErrorBody
 from clarion.http.idempotency import MAX_KEY_LENGTH
 from clarion.http.input.queries import list_optional_values
 from clarion.http.input.unknown import HEADER_NAME as _WARNINGS
 from clarion.http.input.unknown import Contract
-from clarion.http.operation import Operation, RawResponse, Transaction
-from clarion.http.own_pages import SESSION_COOKIE
+from clarion.http.operation import Operation, Transaction
+from clarion.http.origins import SESSION_COOKIE
+from clarion.http.responses import RawResponse
 from clarion.http.wire import Wire
 from clarion.vocabulary import Role
 

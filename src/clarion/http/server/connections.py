@@ -1,14 +1,23 @@
-"""The connections of a server: their number and their time-outs, checked by one timer for all of them."""
+"""The connections of a server: their number and their time-outs, checked by one timer for all of them.
 
+Also what a connection does with requests that were sent ahead, and with those for another protocol.
+"""
+
+import asyncio
 import heapq
+from collections import Counter
+from collections.abc import Sized
 from typing import Protocol
 
 from msgspec import Struct
+from uvicorn.protocols.http.flow_control import FlowControl
 
 from clarion.background import BackgroundService, ServiceName
 from clarion.clock import Clock
-from clarion.http.server.addresses import AddressCounts
+from clarion.http.attempts import network_of
 
+MAX_PARSED_BYTES = 4 * 1024
+"""How much is parsed at once. Each request in it takes memory and time, and the smallest ones have 18 bytes."""
 NEVER = 1 << 62
 RESERVED_CONNECTIONS = 32
 """Connections beyond the limit that still get an answer: the health check, or that the service is busy."""
@@ -110,3 +119,65 @@ class ConnectionTable:
             self.discard(one)
             self.evicted_count += 1
             one.evict()
+
+
+class AddressCounts:
+    """Counts by address. Whoever has less than an equal share may take a place of those who have more."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def add(self, address: str) -> None:
+        self._counts[network_of(address)] += 1
+
+    def discard(self, address: str) -> None:
+        network = network_of(address)
+        self._counts[network] -= 1
+        if not self._counts[network]:
+            del self._counts[network]
+
+    def count(self, address: str) -> int:
+        return self._counts.get(network_of(address), 0)
+
+    def share_with(self, address: str, limit: int) -> int:
+        """How many of `limit` each address would have if all had the same, with one that wants to have some."""
+        return limit // (len(self._counts) + (network_of(address) not in self._counts))
+
+
+class PipelineFlow(FlowControl):
+    """Keeps a connection from being read while requests wait that were sent ahead."""
+
+    def __init__(self, transport: asyncio.Transport, waiting: Sized) -> None:
+        super().__init__(transport)
+        self._waiting = waiting
+
+    def resume_reading(self) -> None:
+        if self.read_paused and not self._waiting:
+            super().resume_reading()
+
+
+class UpgradeRequest(Struct, frozen=True, kw_only=True):
+    """A request to go on with websockets. Its query may have a secret: it is never logged."""
+
+    method: str
+    path: bytes
+    query: bytes
+    headers: list[tuple[bytes, bytes]]
+    """Names are in lower case."""
+    address: str
+    """Of the connection: that of the client, or of the proxy next to this service."""
+
+
+class UpgradeRefusal(Struct, frozen=True):
+    status: int
+    message: str
+
+
+class Upgrader(Protocol):
+    """Decides about requests for websockets."""
+
+    paths: frozenset[bytes]
+
+    def upgrade(self, request: UpgradeRequest) -> asyncio.Protocol | UpgradeRefusal:
+        """Return the protocol that takes over the connection, or why it does not."""
+        ...

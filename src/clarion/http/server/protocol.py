@@ -9,10 +9,17 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from clarion.http.errors import refusal_body
-from clarion.http.server.connections import NEVER, RESERVED_CONNECTIONS, ConnectionTable
-from clarion.http.server.pipelining import MAX_PARSED_BYTES, PipelineFlow
-from clarion.http.server.responding import send_response
-from clarion.http.server.upgrades import Upgrader, UpgradeRefusal, UpgradeRequest
+from clarion.http.responses import send_response
+from clarion.http.server.connections import (
+    MAX_PARSED_BYTES,
+    NEVER,
+    RESERVED_CONNECTIONS,
+    ConnectionTable,
+    PipelineFlow,
+    Upgrader,
+    UpgradeRefusal,
+    UpgradeRequest,
+)
 from clarion.http.static import PROTECTION, HeaderList
 
 MAX_HEADERS = 100

@@ -14,8 +14,8 @@ import msgspec
 
 from clarion.clock import Millis
 from clarion.errors import Unauthenticated
+from clarion.http.server.connections import UpgradeRefusal, UpgradeRequest
 from clarion.http.server.proxies import TrustedProxies
-from clarion.http.server.upgrades import UpgradeRefusal, UpgradeRequest
 from clarion.ids import random_bytes
 from clarion.inbox.sessions.tokens import SessionTokens
 from clarion.inbox.sockets.events import SocketEvent

@@ -11,8 +11,7 @@ from clarion.clock import Clock
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.errors import StoreUnavailable
-from clarion.http.server.addresses import AddressCounts
-from clarion.http.server.upgrades import UpgradeRefusal
+from clarion.http.server.connections import AddressCounts, UpgradeRefusal
 from clarion.ids import EnvironmentId, SubscriberId
 from clarion.inbox.sessions.tokens import SESSION_OVER, SESSION_REFUSED
 from clarion.inbox.sockets.hub import choose_read

@@ -9,7 +9,8 @@ from msgspec import Meta
 
 from clarion.db.port import Connection
 from clarion.errors import NoSuchRoute
-from clarion.http.operation import DetachedCall, RawResponse, Transaction, operation
+from clarion.http.operation import DetachedCall, Transaction, operation
+from clarion.http.responses import RawResponse
 from clarion.http.wire import CheckedText, Wire
 from clarion.members.model import Member
 from clarion.members.oidc.flow import Finished, OidcClient, ProviderRedirect

@@ -11,9 +11,9 @@ from clarion.db.port import Connection, Database
 from clarion.environments.model import Environment
 from clarion.environments.store import list_environments
 from clarion.errors import Forbidden, Malformed, Unauthenticated
+from clarion.http.attempts import HashLookup
 from clarion.http.caller import Caller, CallingMember
-from clarion.http.lookups import HashLookup
-from clarion.http.own_pages import ENVIRONMENT_HEADER, require_own_page
+from clarion.http.origins import ENVIRONMENT_HEADER, require_own_page
 from clarion.http.static import Headers
 from clarion.ids import ApiKeyId, EnvironmentId, find_id
 from clarion.members import store

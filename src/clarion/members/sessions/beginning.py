@@ -9,7 +9,7 @@ from clarion.db.port import Connection
 from clarion.environments.store import find_organization, list_environments
 from clarion.errors import Forbidden, Unauthenticated
 from clarion.http.operation import DetachedCall
-from clarion.http.own_pages import require_own_page
+from clarion.http.origins import require_own_page
 from clarion.members import actions, store
 from clarion.members.model import MAX_SESSIONS, Member, hash_token
 from clarion.members.sessions.cookies import can_keep_cookie, find_token, make_cookie

@@ -1,6 +1,6 @@
 """The cookie that holds the token of a member's session."""
 
-from clarion.http.own_pages import SESSION_COOKIE
+from clarion.http.origins import SESSION_COOKIE
 from clarion.http.static import Headers
 from clarion.members.model import MAX_AGE
 from clarion.settings.addresses import is_loopback_host

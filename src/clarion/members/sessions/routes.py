@@ -9,7 +9,7 @@ from clarion.bus import Signal
 from clarion.db.port import Connection
 from clarion.errors import ClarionError, Invalid, NotFound, Unauthenticated
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
-from clarion.http.own_pages import require_own_page
+from clarion.http.origins import require_own_page
 from clarion.members import store
 from clarion.members.actions import get_member
 from clarion.members.addresses import find_address

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clarion.http.server.responding import send_response
+from clarion.http.responses import send_response
 from tests.asgi_server import serve_asgi
 
 Head = dict[str, str]
