@@ -15,8 +15,7 @@ from clarion.environments.model import Environment
 from clarion.http.operation import Operation
 from clarion.ids import id_text
 from clarion.members.actions import NewMember, create_member
-from clarion.members.addresses import read_address
-from clarion.members.model import Access, Link, Member
+from clarion.members.model import Access, Link, Member, read_address
 from clarion.members.team.managing import Manager, invite
 from clarion.vocabulary import Channel, Role
 from tests.audit.support import new_address

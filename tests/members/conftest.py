@@ -13,8 +13,7 @@ from clarion.environments.model import Environment
 from clarion.http.origins import SESSION_COOKIE
 from clarion.ids import EnvironmentId
 from clarion.members import actions
-from clarion.members.addresses import read_address
-from clarion.members.model import Access, Member
+from clarion.members.model import Access, Member, read_address
 from clarion.members.sessions.passwords import Passwords
 from clarion.vocabulary import Role
 from tests.members.provider import run_provider

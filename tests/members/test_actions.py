@@ -13,8 +13,7 @@ from clarion.errors import Forbidden, Invalid, NotFound
 from clarion.ids import EnvironmentId, MemberId, OrganizationId, new_id
 from clarion.members import actions, store
 from clarion.members.actions import Device, NewMember
-from clarion.members.addresses import read_address
-from clarion.members.model import Access, Link, LinkKind, Member, hash_token
+from clarion.members.model import Access, Link, LinkKind, Member, hash_token, read_address
 from clarion.members.team import managing
 from clarion.members.team.managing import Manager
 from clarion.vocabulary import Role

@@ -5,7 +5,7 @@ import pytest
 from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.errors import Invalid
-from clarion.members.addresses import find_address, read_address
+from clarion.members.model import find_address, read_address
 from clarion.vocabulary import Role
 from tests.cli.support import run_here
 from tests.members.support import PASSWORD, SignIn

@@ -14,7 +14,7 @@ from clarion.ids import id_text
 from clarion.members import store
 from clarion.members.model import hash_token
 from clarion.members.sessions.authentication import SessionAuthenticator
-from clarion.members.sessions.cookies import LOCAL_NAME
+from clarion.members.sessions.sign_in import LOCAL_NAME
 from clarion.vocabulary import Role
 from tests.members.support import Browser, SignIn
 from tests.support import Api, Site

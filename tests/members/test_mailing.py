@@ -9,8 +9,8 @@ import pytest
 from clarion.app import Application
 from clarion.background import Supervisor
 from clarion.clock import HOUR, MINUTE, ManualClock
-from clarion.members.addresses import read_address
 from clarion.members.links.mailing import MAX_MAILED, MAX_WAITING, RESET_EVERY, ResetRequest, TeamMail
+from clarion.members.model import read_address
 from clarion.secret import Secret
 from clarion.settings.model import Settings
 from clarion.vocabulary import Role

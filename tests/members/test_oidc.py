@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from clarion.clock import MINUTE, ManualClock
-from clarion.members.addresses import read_address
+from clarion.members.model import read_address
 from clarion.members.oidc.flow import Finished, Identity, OidcClient, OidcProvider, ProviderRedirect
 from clarion.members.oidc.problem import OidcProblem
 from clarion.secret import Secret

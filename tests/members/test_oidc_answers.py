@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from clarion.clock import HOUR, ManualClock
-from clarion.members.addresses import read_address
+from clarion.members.model import read_address
 from clarion.members.oidc.discovery import FAILURE_CACHED_FOR, KEYS_FETCHED_EVERY
 from clarion.members.oidc.flow import Identity, OidcClient, OidcProvider, ProviderRedirect, SignInAttempt
 from clarion.members.oidc.problem import OidcProblem, OidcRefusal

@@ -9,8 +9,7 @@ from clarion.clock import ManualClock
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.members.actions import insert_link
-from clarion.members.addresses import read_address
-from clarion.members.model import Access, LinkKind, Member
+from clarion.members.model import Access, LinkKind, Member, read_address
 from clarion.members.oidc.flow import Identity
 from clarion.members.oidc.identities import find_member
 from clarion.members.oidc.problem import OidcProblem

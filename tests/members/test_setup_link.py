@@ -8,7 +8,7 @@ import httpx
 from clarion.clock import ManualClock
 from clarion.db.port import Database
 from clarion.db.query import sql
-from clarion.members.links.addresses import make_setup_url
+from clarion.members.actions import make_setup_url
 from clarion.settings.model import Settings
 from clarion.vocabulary import Role
 from tests.members.support import PASSWORD, SignIn

@@ -15,8 +15,7 @@ from clarion.environments.store import list_environments
 from clarion.ids import OrganizationId
 from clarion.members import store
 from clarion.members.actions import NewMember
-from clarion.members.addresses import MemberAddress, read_address
-from clarion.members.model import Access, Member
+from clarion.members.model import Access, Member, MemberAddress, read_address
 from clarion.members.oidc.flow import Identity
 from clarion.members.oidc.identities import find_member
 from clarion.members.oidc.problem import OidcProblem, OidcRefusal

@@ -6,8 +6,7 @@ import httpx
 import pytest
 
 from clarion.app import Application, build_application
-from clarion.members.sessions.password_checks import PasswordChecks
-from clarion.members.sessions.passwords import Passwords
+from clarion.members.sessions.passwords import PasswordChecks, Passwords
 from clarion.members.sessions.throttle import SignInThrottle
 from clarion.vocabulary import Role
 from tests.audit.support import list_entries

@@ -24,10 +24,8 @@ from clarion.environments.store import list_environments
 from clarion.errors import SettingsError
 from clarion.ids import OrganizationId
 from clarion.members import store
-from clarion.members.actions import NewLink, NewMember, create_setup_link
-from clarion.members.addresses import find_address, read_address
-from clarion.members.links.addresses import link_url
-from clarion.members.model import Access, Link, Member, MemberSession
+from clarion.members.actions import NewLink, NewMember, create_setup_link, link_url
+from clarion.members.model import Access, Link, Member, MemberSession, find_address, read_address
 from clarion.members.sessions.passwords import Passwords, find_password_problem
 from clarion.members.team import managing
 from clarion.members.team.managing import Manager

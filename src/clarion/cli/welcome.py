@@ -12,7 +12,7 @@ from clarion import BUILD
 from clarion.app import Application
 from clarion.db.port import Connection
 from clarion.environments.store import has_had_api_key, list_environments
-from clarion.members.links.addresses import make_setup_url
+from clarion.members.actions import make_setup_url
 from clarion.members.store import has_owner
 from clarion.settings.model import Settings
 

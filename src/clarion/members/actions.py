@@ -1,17 +1,18 @@
 """How people get in: by a link, or as a member who is known; for the API and the command line."""
 
+import logging
+
 from msgspec import Struct
 from msgspec.structs import replace
 
 from clarion.audit.model import Action
 from clarion.audit.recording import author_of_member, record
 from clarion.clock import Millis
-from clarion.db.port import Connection
-from clarion.environments.store import lock_organization
-from clarion.errors import Invalid, NotFound
+from clarion.db.port import Connection, Database
+from clarion.environments.store import list_environments, lock_organization
+from clarion.errors import Invalid, NotFound, StoreUnavailable
 from clarion.ids import MemberId, OrganizationId, id_text, new_id
 from clarion.members import store
-from clarion.members.addresses import MemberAddress
 from clarion.members.model import (
     LIFETIMES,
     MAX_RESET_LINKS,
@@ -19,14 +20,33 @@ from clarion.members.model import (
     Link,
     LinkKind,
     Member,
+    MemberAddress,
     MemberSession,
     TokenHash,
+    domain_of,
     hash_token,
     make_token,
 )
+from clarion.settings.addresses import local_address
+from clarion.settings.model import Settings
 from clarion.vocabulary import Role
 
 LINK_OVER = "This link is not valid any more: it was used, or is too old; ask for a new one"
+_MEMBER_ALREADY = "is for somebody who is a member already: sign in"
+_MEMBER_ELSEWHERE = (
+    "is for somebody who is a member of another organization here, and nobody can be one of two: ask its admins to "
+    "remove you, then open this link again"
+)
+_HOME_ELSEWHERE = (
+    "is for an address of a domain whose people belong to another organization here: sign in with the provider instead"
+)
+_PAGES = {
+    LinkKind.SETUP: "/dashboard/setup",
+    LinkKind.INVITATION: "/dashboard/invitation",
+    LinkKind.RESET: "/dashboard/reset",
+}
+
+log = logging.getLogger(__name__)
 
 
 class NewLink(Struct, frozen=True):
@@ -187,3 +207,55 @@ async def insert_link(  # noqa: PLR0913 - what a link is made of
     )
     await store.insert_link(db, link)
     return NewLink(link, token)
+
+
+async def find_home(db: Connection, address: MemberAddress, settings: Settings) -> OrganizationId | None:
+    """Return the organization that people of the address's domain belong to; None if the domain has no role.
+
+    A member belongs to one organization at a time, and people of a domain with a role (`CLARION_OIDC_DOMAINS`) belong
+    to the first one. Others may invite them all the same, and learn nothing: only the person who opens the link does.
+    """
+    if domain_of(address) not in dict(settings.oidc_domains):
+        return None
+    environments = await list_environments(db)
+    return environments[0].organization_id if environments else None
+
+
+async def require_free(
+    db: Connection, address: MemberAddress, organization_id: OrganizationId, settings: Settings
+) -> None:
+    """Raise Invalid, with the reason for the person, if they cannot accept the invitation of an organization."""
+    member = await store.find_member_by_email(db, address)
+    if member is not None:
+        is_own = member.organization_id == organization_id
+        raise Invalid.field("token", _MEMBER_ALREADY if is_own else _MEMBER_ELSEWHERE)
+    if await find_home(db, address, settings) not in (None, organization_id):
+        raise Invalid.field("token", _HOME_ELSEWHERE)
+
+
+def link_url(settings: Settings, link: NewLink) -> str:
+    """The address of a link. The token is in the fragment, which browsers do not send: no log of a server has it."""
+    return f"{base_url(settings)}{_PAGES[link.record.kind]}#{link.token}"
+
+
+def base_url(settings: Settings) -> str:
+    """The address of this service for people: that of the settings, never one that a request claims."""
+    if settings.public_url is not None:
+        return settings.public_url.rstrip("/")
+    return local_address(settings.host, settings.port)
+
+
+async def make_setup_url(database: Database, settings: Settings, now: Millis) -> str | None:
+    """The address where the first owner signs up, new each time; None if there are members already."""
+
+    async def make(db: Connection) -> NewLink | None:
+        environments = await list_environments(db)
+        return await create_setup_link(db, environments[0].organization_id, now) if environments else None
+
+    try:
+        link = await database.transaction(make)
+    except StoreUnavailable as error:
+        # A store that is read-only for now is served for reading.
+        log.warning("No set-up link", extra={"error": str(error)})
+        return None
+    return None if link is None else link_url(settings, link)

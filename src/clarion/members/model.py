@@ -1,4 +1,4 @@
-"""Members as records, and the rules of roles, sessions and links."""
+"""Members as records, and the rules of addresses, roles, sessions and links."""
 
 import hashlib
 import secrets
@@ -8,10 +8,12 @@ from typing import NewType
 from msgspec import Struct
 
 from clarion.clock import DAY, HOUR, MINUTE, Millis
+from clarion.errors import Invalid
+from clarion.http.wire import EmailText
 from clarion.ids import EnvironmentId, MemberId, OrganizationId
-from clarion.members.addresses import MemberAddress
 from clarion.vocabulary import Role, Scope
 
+MemberAddress = NewType("MemberAddress", str)
 TokenHash = NewType("TokenHash", bytes)
 
 MAX_IDLE = Millis(12 * HOUR)
@@ -26,6 +28,38 @@ MAX_RESET_LINKS = 5
 """Of one member that work at the same time."""
 MIN_PASSWORD = 12
 MAX_PASSWORD = 1_000
+
+
+class MemberEmailText(EmailText):
+    """The one rule by which addresses of members are accepted: ASCII, compared in lower case.
+
+    Other characters are refused, not folded: several of them become, or look like, the letters of somebody else's
+    address, as the Kelvin sign becomes a `k`.
+    """
+
+    __slots__ = ()
+    RULE = "must be an e-mail address of ASCII letters, digits and signs such as ada@example.com"
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        return text.isascii() and super().accepts(text)
+
+
+def find_address(text: str) -> MemberAddress | None:
+    """Return the address as it is stored; None if no member can have it."""
+    return MemberAddress(text.lower()) if MemberEmailText.accepts(text) else None
+
+
+def read_address(text: str) -> MemberAddress:
+    """Return the address as it is stored; raises Invalid if no member can have it."""
+    address = find_address(text)
+    if address is None:
+        raise Invalid.field("email", MemberEmailText.RULE, text)
+    return address
+
+
+def domain_of(address: MemberAddress) -> str:
+    return address.rpartition("@")[2]
 
 
 class LinkKind(StrEnum):

@@ -2,12 +2,13 @@
 
 from clarion.db.port import Database
 from clarion.http.services import Services
-from clarion.members.links.addresses import redirect_url
+from clarion.members.actions import base_url
 from clarion.members.links.mailing import TeamMail
 from clarion.members.oidc.flow import OidcClient, OidcProvider
-from clarion.members.sessions.password_checks import PasswordChecks
-from clarion.members.sessions.passwords import Passwords
+from clarion.members.sessions.passwords import PasswordChecks, Passwords
 from clarion.members.sessions.throttle import ResetThrottle, SignInThrottle
+
+_OIDC_CALLBACK = "/v1/auth/oidc/callback"
 
 
 def share_member_services(services: Services, database: Database) -> None:
@@ -23,7 +24,7 @@ def share_member_services(services: Services, database: Database) -> None:
             issuer=settings.oidc_issuer,
             client_id=settings.oidc_client_id,
             client_secret=settings.oidc_client_secret,
-            redirect_url=redirect_url(settings),
+            redirect_url=settings.oidc_redirect or base_url(settings) + _OIDC_CALLBACK,
             trusts_addresses=settings.oidc_trust_addresses is not None,
         )
         shared.put(OidcClient, OidcClient(provider, vault, clock))

@@ -9,8 +9,7 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.ids import MemberId, OrganizationId
 from clarion.jsontext import json_text
-from clarion.members.addresses import MemberAddress
-from clarion.members.model import MAX_AGE, MAX_IDLE, Link, LinkKind, Member, MemberSession, TokenHash
+from clarion.members.model import MAX_AGE, MAX_IDLE, Link, LinkKind, Member, MemberAddress, MemberSession, TokenHash
 from clarion.vocabulary import Role
 
 _decode_roles = msgspec.json.Decoder(dict[str, Role | None]).decode

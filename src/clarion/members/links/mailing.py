@@ -22,10 +22,8 @@ from clarion.environments.store import find_organization
 from clarion.errors import StoreUnavailable
 from clarion.ids import id_text, new_id
 from clarion.members import store
-from clarion.members.actions import NewLink, create_reset_link
-from clarion.members.addresses import MemberAddress
-from clarion.members.links.addresses import link_url
-from clarion.members.model import Link, Member
+from clarion.members.actions import NewLink, create_reset_link, link_url
+from clarion.members.model import Link, Member, MemberAddress
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import SendFailure
 from clarion.providers.sending.gateway import ProviderGateway

@@ -8,8 +8,7 @@ from clarion.environments.store import find_organization
 from clarion.errors import Invalid
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.members import store
-from clarion.members.actions import LINK_OVER, NewMember, accept_link, find_valid_link, reset_password
-from clarion.members.addresses import MemberAddress, read_address
+from clarion.members.actions import LINK_OVER, NewMember, accept_link, find_valid_link, require_free, reset_password
 from clarion.members.links.mailing import ResetRequest, TeamMail
 from clarion.members.links.wire import (
     AcceptanceIn,
@@ -23,12 +22,11 @@ from clarion.members.links.wire import (
     SetUpIn,
     SignInMethodsOut,
 )
-from clarion.members.model import Link, LinkKind, Member
-from clarion.members.sessions.beginning import begin_session, describe_member, require_sign_in_page
+from clarion.members.model import Link, LinkKind, Member, MemberAddress, read_address
 from clarion.members.sessions.passwords import Passwords, find_password_problem, require_passwords
+from clarion.members.sessions.sign_in import begin_session, describe_member, require_sign_in_page
 from clarion.members.sessions.throttle import ResetThrottle
 from clarion.members.sessions.wire import MeOut
-from clarion.members.team.homes import require_free
 
 SECTION = "Signing in"
 _BY_MAIL = (

@@ -8,8 +8,7 @@ from msgspec import UNSET, UnsetType
 from clarion.clock import iso_text
 from clarion.environments.model import Organization
 from clarion.http.wire import DateTimeText, Wire, given
-from clarion.members.addresses import MemberEmailText
-from clarion.members.model import Link, Member
+from clarion.members.model import Link, Member, MemberEmailText
 from clarion.members.sessions.wire import Password, PersonName
 from clarion.members.team.wire import InviterOut, show_roles
 from clarion.vocabulary import Role

@@ -18,7 +18,7 @@ from msgspec import Struct
 from clarion.clock import MINUTE, Clock, Millis
 from clarion.errors import ClarionError
 from clarion.jsontext import json_text
-from clarion.members.addresses import MemberAddress, find_address
+from clarion.members.model import MemberAddress, find_address
 from clarion.members.oidc.discovery import ProviderDiscovery, ProviderMetadata, open_http
 from clarion.members.oidc.problem import OidcProblem, OidcRefusal
 from clarion.secret import Secret

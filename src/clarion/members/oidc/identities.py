@@ -7,13 +7,11 @@ from clarion.db.port import Connection
 from clarion.errors import Invalid
 from clarion.ids import OrganizationId
 from clarion.members import store
-from clarion.members.actions import NewMember, accept_link, create_member
-from clarion.members.addresses import domain_of
-from clarion.members.model import Access, Member
+from clarion.members.actions import NewMember, accept_link, create_member, find_home
+from clarion.members.model import Access, Member, domain_of
 from clarion.members.oidc.flow import Identity
 from clarion.members.oidc.problem import OidcProblem, OidcRefusal
 from clarion.members.sessions.wire import PersonName
-from clarion.members.team.homes import find_home
 from clarion.settings.model import Settings
 
 

@@ -16,8 +16,7 @@ from clarion.members.model import Member
 from clarion.members.oidc.flow import Finished, OidcClient, ProviderRedirect
 from clarion.members.oidc.identities import find_member
 from clarion.members.oidc.problem import OidcProblem, OidcRefusal
-from clarion.members.sessions.beginning import begin_session
-from clarion.members.sessions.cookies import find_cookie, make_other_cookie
+from clarion.members.sessions.sign_in import begin_session, find_cookie, make_cookie
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +76,7 @@ async def start_oidc(call: DetachedCall, query: OidcStartQuery) -> RawResponse:
         attempt = await _get_client(call).begin(str(query.return_to or _DASHBOARD))
     except OidcProblem as problem:
         return _refuse(call, problem)
-    cookie = make_other_cookie(call.request.headers, ATTEMPT_COOKIE, attempt.cookie, _ATTEMPT_SECONDS)
+    cookie = make_cookie(call.request.headers, ATTEMPT_COOKIE, attempt.cookie, _ATTEMPT_SECONDS)
     call.response_headers.append(cookie)
     return _redirect(call, attempt.url)
 
@@ -100,7 +99,7 @@ async def finish_oidc(call: DetachedCall, query: OidcCallbackQuery) -> RawRespon
     client, headers = _get_client(call), call.request.headers
     cookie = find_cookie(headers, ATTEMPT_COOKIE)
     # An attempt ends with its answer, whatever that is.
-    call.response_headers.append(make_other_cookie(headers, ATTEMPT_COOKIE, "", 0))
+    call.response_headers.append(make_cookie(headers, ATTEMPT_COOKIE, "", 0))
     try:
         finished = await _finish(client, cookie, query)
 

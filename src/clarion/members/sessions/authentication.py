@@ -18,7 +18,7 @@ from clarion.http.static import Headers
 from clarion.ids import ApiKeyId, EnvironmentId, find_id
 from clarion.members import store
 from clarion.members.model import SEEN_EVERY, Member, MemberSession, TokenHash, hash_token
-from clarion.members.sessions.cookies import find_token
+from clarion.members.sessions.sign_in import find_token
 from clarion.vocabulary import Scope
 
 CACHED_FOR = Millis(2 * SECOND)

@@ -12,12 +12,21 @@ from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.http.origins import require_own_page
 from clarion.members import store
 from clarion.members.actions import get_member
-from clarion.members.addresses import find_address
-from clarion.members.model import Member, MemberSession, TokenHash, hash_token
-from clarion.members.sessions.beginning import begin_session, describe_member, require_sign_in_page
-from clarion.members.sessions.cookies import clear_cookie, find_token
-from clarion.members.sessions.password_checks import PasswordAttempt, PasswordChecks
-from clarion.members.sessions.passwords import Passwords, find_password_problem, require_passwords
+from clarion.members.model import Member, MemberSession, TokenHash, find_address, hash_token
+from clarion.members.sessions.passwords import (
+    PasswordAttempt,
+    PasswordChecks,
+    Passwords,
+    find_password_problem,
+    require_passwords,
+)
+from clarion.members.sessions.sign_in import (
+    begin_session,
+    clear_session_cookie,
+    describe_member,
+    find_token,
+    require_sign_in_page,
+)
 from clarion.members.sessions.wire import (
     MemberSessionOut,
     MeOut,
@@ -65,7 +74,7 @@ async def sign_out(call: DetachedCall) -> None:
             known = session
             await call.database.transaction(lambda db: _end_session(db, call, known))
             call.services.bus.publish(Signal.MEMBERS_CHANGED)
-    call.response_headers.append(clear_cookie(headers))
+    call.response_headers.append(clear_session_cookie(headers))
 
 
 @operation("GET", "/v1/auth/me", member=True)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from clarion.clock import HOUR, MINUTE, SECOND, Clock, Millis
 from clarion.errors import RateLimited
 from clarion.http.attempts import network_of
-from clarion.members.addresses import find_address
+from clarion.members.model import find_address
 
 MAX_COUNTED = 10_000
 

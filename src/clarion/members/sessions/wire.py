@@ -11,7 +11,6 @@ from clarion.environments.wire import EnvironmentType
 from clarion.http.wire import CheckedText, DateTimeText, Wire, given, one_of
 from clarion.ids import EnvironmentId, id_text
 from clarion.members.model import Member, MemberSession
-from clarion.members.sessions.devices import describe_device
 from clarion.vocabulary import Role, Scope
 
 Password = str
@@ -159,3 +158,36 @@ class MemberSessionOut(Wire):
             expires_at=iso_text(session.ends_at),
             current=session.hash == own,
         )
+
+
+_BROWSERS = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("SamsungBrowser/", "Samsung Internet"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS/", "Firefox"),
+    ("CriOS/", "Chrome"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+"""In this order: browsers name those that they are compatible with, too."""
+_SYSTEMS = (
+    ("iPhone", "iOS"),
+    ("iPad", "iPadOS"),
+    ("Android", "Android"),
+    ("CrOS", "ChromeOS"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "macOS"),
+    ("Linux", "Linux"),
+)
+
+
+def describe_device(user_agent: str | None) -> str:
+    """Return a text such as "Firefox on Linux"; of what is no browser, the name that it gives itself."""
+    if not user_agent:
+        return "Unknown device"
+    browser = next((name for mark, name in _BROWSERS if mark in user_agent), None)
+    system = next((name for mark, name in _SYSTEMS if mark in user_agent), None)
+    if browser is None:
+        return user_agent.partition(" ")[0].partition("/")[0]
+    return browser if system is None else f"{browser} on {system}"

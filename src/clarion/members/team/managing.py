@@ -19,8 +19,7 @@ from clarion.errors import Forbidden, Invalid, NotFound
 from clarion.ids import EnvironmentId, MemberId, OrganizationId, id_text
 from clarion.members import store
 from clarion.members.actions import NewLink, NewMember, create_member, create_reset_link, get_member, insert_link
-from clarion.members.addresses import MemberAddress
-from clarion.members.model import Access, Link, LinkKind, Member, TokenHash, find_excess
+from clarion.members.model import Access, Link, LinkKind, Member, MemberAddress, TokenHash, find_excess
 from clarion.vocabulary import Role, Scope
 
 UNKNOWN_ENVIRONMENT = "names an environment that does not exist"

@@ -9,11 +9,9 @@ from clarion.errors import Invalid
 from clarion.http.operation import Call, operation
 from clarion.ids import EnvironmentId, MemberId, id_text
 from clarion.members import store
-from clarion.members.actions import get_member
-from clarion.members.addresses import read_address
-from clarion.members.links.addresses import link_url
+from clarion.members.actions import get_member, link_url
 from clarion.members.links.mailing import Invitation, TeamMail
-from clarion.members.model import Access, Member
+from clarion.members.model import Access, Member, read_address
 from clarion.members.sessions.passwords import require_passwords
 from clarion.members.team import managing
 from clarion.members.team.managing import UNKNOWN_ENVIRONMENT, Manager, read_access

@@ -9,8 +9,7 @@ from clarion.clock import iso_text
 from clarion.errors import Invalid
 from clarion.http.wire import DateTimeText, IdText, Wire, given
 from clarion.ids import EnvironmentId, id_text
-from clarion.members.addresses import MemberEmailText
-from clarion.members.model import Access, Link, Member, MemberSession
+from clarion.members.model import Access, Link, Member, MemberEmailText, MemberSession
 from clarion.vocabulary import Role
 
 EnvironmentRoles = Annotated[dict[str, Role | None], Meta(max_length=1000)]
