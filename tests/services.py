@@ -11,9 +11,8 @@ from clarion.clock import SystemClock
 from clarion.db.port import Connection, Database
 from clarion.db.postgres.database import PostgresDatabase
 from clarion.db.sqlite.database import SqliteDatabase
-from clarion.environments.actions import KeyRequest, create_api_key
+from clarion.environments.actions import KeyRequest, create_api_key, create_organization
 from clarion.environments.model import Environment
-from clarion.environments.organizations.actions import create_organization
 from clarion.vault import Vault
 from tests.conftest import EVERY_SCOPE, VAULT_KEYS
 from tests.processes import Process

@@ -44,7 +44,7 @@ UNSCOPED = {
     "clarion.sending.barrier._ENTER",
     "clarion.sending.barrier._WAIT",
     "clarion.engine.membership",
-    "clarion.environments.organizations.store",
+    "clarion.environments.deletion",
     "clarion.monitoring.heartbeat",
     "clarion.monitoring.status._DATABASE_BYTES",
     "clarion.db.migrations.revisions",

@@ -10,7 +10,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import clarion.audit.routes
-import clarion.environments.organizations.routes
+import clarion.environments.lifecycle_routes
 import clarion.environments.promotion.routes
 import clarion.environments.routes
 import clarion.explain.routes
@@ -54,10 +54,10 @@ from clarion.db.open import migrate_store, open_store, require_current_store
 from clarion.db.port import Database
 from clarion.db.postgres.database import PostgresDatabase
 from clarion.engine.worker import Engine
+from clarion.environments.actions import make_limits_reader
 from clarion.environments.authentication import Authenticator
 from clarion.environments.bootstrap import FirstKeys, prepare_store
-from clarion.environments.limits import make_limits_reader
-from clarion.environments.organizations.deletion import EnvironmentDeleter
+from clarion.environments.deletion import EnvironmentDeleter
 from clarion.http.authorization import Authenticators
 from clarion.http.description.openapi import describe_api
 from clarion.http.description.reference import REFERENCE_POLICY, render_reference
@@ -125,7 +125,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.webhooks.routes,
     clarion.environments.routes,
     clarion.audit.routes,
-    clarion.environments.organizations.routes,
+    clarion.environments.lifecycle_routes,
     clarion.environments.promotion.routes,
     clarion.members.sessions.routes,
     clarion.members.links.routes,

@@ -10,7 +10,7 @@ from clarion.app import OPERATIONS
 from clarion.audit.model import SERVICE, Author
 from clarion.clock import DAY, Millis
 from clarion.db.port import Connection, Database
-from clarion.environments.actions import create_organization
+from clarion.environments.actions import create_without_inboxes
 from clarion.environments.model import Environment
 from clarion.http.operation import Operation
 from clarion.ids import id_text
@@ -133,7 +133,7 @@ async def theirs(database: Database, other_api: Api) -> dict[str, str]:
     keys = (await other_api.get("/v1/environments/api-keys")).json()
     events = (await other_api.get("/v1/notifications")).json()
     elsewhere, _ = await database.transaction(
-        lambda db: create_organization(db, name="Elsewhere", identifiers={}, now=NOW)
+        lambda db: create_without_inboxes(db, name="Elsewhere", identifiers={}, now=NOW)
     )
     member, invitation = await database.transaction(lambda db: make_team(db, elsewhere))
     return {

@@ -9,8 +9,8 @@ from clarion.audit.model import Actor, ActorType, Author
 from clarion.clock import Millis
 from clarion.db.port import Connection, Database
 from clarion.demo.filling import Contents, fill_environment
+from clarion.environments.actions import create_organization
 from clarion.environments.model import Environment
-from clarion.environments.organizations.actions import create_organization
 from clarion.ids import SubscriberKey
 from clarion.subscribers.store import ensure_subscribers
 from clarion.vault import Vault

@@ -7,7 +7,7 @@ import pytest
 from clarion.bus import Bus
 from clarion.clock import ManualClock
 from clarion.db.port import Database
-from clarion.environments.limits import make_limits_reader
+from clarion.environments.actions import make_limits_reader
 from clarion.environments.options import DataKind, EnvironmentOptions
 from clarion.errors import RateLimited
 from clarion.ids import id_text

@@ -14,7 +14,7 @@ from clarion.bus import Bus, Signal
 from clarion.clock import SECOND, ManualClock, Millis
 from clarion.db.port import Connection, Database, Work
 from clarion.environments import actions, store
-from clarion.environments.limits import make_limits_reader
+from clarion.environments.actions import make_limits_reader
 from clarion.environments.options import EnvironmentOptions
 from clarion.errors import RateLimited
 from clarion.ids import EnvironmentId
@@ -296,7 +296,7 @@ async def test_processes_together_admit_no_more_than_the_bound(
 
 async def make_environment(database: Database, now: int) -> Any:
     async def create(db: Connection) -> Any:
-        return (await actions.create_organization(db, name="Limits", identifiers={}, now=Millis(now)))[0]
+        return (await actions.create_without_inboxes(db, name="Limits", identifiers={}, now=Millis(now)))[0]
 
     return await database.transaction(create)
 

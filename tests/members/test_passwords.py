@@ -1,4 +1,4 @@
-"""Passwords: hashed with Argon2id, and attempts slowed down for those who guess, never impossible for those who know."""
+"""Passwords are hashed with Argon2id; attempts are slowed down for those who guess, not for those who know them."""
 
 import asyncio
 

@@ -9,7 +9,7 @@ from clarion.audit.model import SERVICE, Author
 from clarion.clock import DAY, ManualClock, Millis
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
-from clarion.environments.actions import create_organization
+from clarion.environments.actions import create_without_inboxes
 from clarion.environments.model import Environment
 from clarion.environments.store import list_environments
 from clarion.ids import OrganizationId
@@ -73,7 +73,7 @@ async def elsewhere(database: Database, clock: ManualClock, site: Site) -> Async
     # Ids sort by time, and this one must not be the first organization of the store.
     later = Millis(clock.now() + DAY)
     environment, _ = await database.transaction(
-        lambda db: create_organization(db, name="Elsewhere", identifiers={}, now=later)
+        lambda db: create_without_inboxes(db, name="Elsewhere", identifiers={}, now=later)
     )
     yield Elsewhere(database, clock, environment)
     for table in ("members", "member_links"):

@@ -1,7 +1,7 @@
 """The audit log: list its entries."""
 
 from clarion.audit import store
-from clarion.audit.filters import filter_entries
+from clarion.audit.store import filter_entries
 from clarion.audit.wire import AuditEntryOut, AuditQuery
 from clarion.http.operation import Call, Transaction, operation
 from clarion.http.pages import CursorPage, list_cursor_page

@@ -1,9 +1,15 @@
-"""SQL of the audit log."""
+"""SQL of the audit log, and its filters."""
+
+from typing import Any
 
 from clarion.audit.model import Action, Actor, ActorType, AuditTarget, Author, Entry, TargetType
+from clarion.audit.wire import AuditQuery
+from clarion.clock import SECOND, Millis
+from clarion.db.listing import Listing, add_lengths
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
-from clarion.ids import AuditEntryId, EnvironmentId
+from clarion.errors import Invalid
+from clarion.ids import AuditEntryId, EnvironmentId, first_id, last_id
 from clarion.jsontext import json_text, json_value
 
 INSERT_ENTRY = sql("""
@@ -48,4 +54,49 @@ def entry_of(row: Row) -> Entry:
         before=json_value(row["before"]),
         after=json_value(row["after"]),
         created_at=row["created_at"],
+    )
+
+
+COLUMNS = ", ".join(
+    f"t.{name}"
+    for name in (
+        *("environment_id", "id", "action", "target_type", "target_id", "target_name", "actor_type", "actor_id"),
+        *("actor_name", "request_id", "before", "after", "created_at", "updated_at"),
+    )
+)
+# Entries never change, so that the order of `updatedAt` is that of their creation.
+_SOURCE = "(SELECT e.*, e.created_at AS updated_at FROM audit_entries AS e) AS t"
+# The time in an id is ahead of its row's `created_at` by at most this (see ids: bursts use the next milliseconds).
+_MAX_LEAD = 2 * SECOND
+
+
+def filter_entries(environment_id: EnvironmentId, query: AuditQuery) -> Listing:
+    """List the entries that match every given filter."""
+    if query.since is not None and query.until is not None and query.until.moment < query.since.moment:
+        raise Invalid.field("to", "must not lie before 'from'", query.until)
+    filters = {
+        "target_type": query.target_type,
+        "target_id": query.target_id,
+        "actor_type": query.actor_type,
+        "actor_id": query.actor_id,
+        "request_id": query.request_id,
+    }
+    parameters: dict[str, Any] = {"environment_id": environment_id}
+    parameters |= {name: value for name, value in filters.items() if value is not None}
+    conditions = [f"t.{name} = :{name}" for name in parameters]
+    if query.action:
+        conditions.append("t.action {any:actions}")
+        parameters["actions"] = list(query.action)
+    if query.since is not None:
+        conditions.append("t.id >= :first AND t.created_at >= :since")
+        parameters |= {"since": query.since.moment, "first": first_id(query.since.moment)}
+    if query.until is not None:
+        conditions.append("t.id <= :last AND t.created_at <= :until")
+        parameters |= {"until": query.until.moment, "last": last_id(Millis(query.until.moment + _MAX_LEAD))}
+    return Listing(
+        columns=COLUMNS,
+        source=_SOURCE,
+        where=" AND ".join(conditions),
+        parameters=parameters,
+        weight=add_lengths("t.before", "t.after"),
     )

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from rich.table import Table
 
 from clarion.audit import store
-from clarion.audit.filters import filter_entries
 from clarion.audit.model import Action, ActorType, Entry, TargetType
+from clarion.audit.store import filter_entries
 from clarion.audit.wire import AuditEntryOut, AuditQuery
 from clarion.cli.installation import Installation, get_environment, wide_console, with_installation
 from clarion.cli.listing import AsJson

@@ -22,13 +22,19 @@ from clarion.cli.listing import AsJson, print_listing
 from clarion.cli.options import EnvironmentName
 from clarion.clock import Millis, SystemClock
 from clarion.db.port import Connection
-from clarion.environments.actions import KeyRequest, change_environment, list_environments_to_change
+from clarion.environments.actions import (
+    FIRST_KEY,
+    KeyRequest,
+    NewEnvironment,
+    change_environment,
+    create_environment,
+    list_environments_to_change,
+)
 from clarion.environments.bootstrap import check_vault
+from clarion.environments.deletion import delete_environment
+from clarion.environments.lifecycle_wire import EnvironmentIn
 from clarion.environments.model import Environment, Organization
 from clarion.environments.options import DataKind
-from clarion.environments.organizations import actions
-from clarion.environments.organizations.model import NewEnvironment
-from clarion.environments.organizations.wire import EnvironmentIn
 from clarion.environments.store import list_environments, list_organizations, raise_session_epoch
 from clarion.environments.wire import EnvironmentPatch, EnvironmentType
 from clarion.errors import SettingsError
@@ -93,8 +99,8 @@ def create(
         await check_vault(db, settings, vault)
         found = await get_organization(db, organization)
         siblings = await list_environments_to_change(db, found.id)
-        key = KeyRequest(name=actions.FIRST_KEY)
-        made = await actions.create_environment(db, siblings, draft, key=key, vault=vault, now=now)
+        key = KeyRequest(name=FIRST_KEY)
+        made = await create_environment(db, siblings, draft, key=key, vault=vault, now=now)
         await record_new(db, made, now)
         return made
 
@@ -164,7 +170,7 @@ def delete(installation: Installation, *, environment: EnvironmentArgument, yes:
                 f"'{target.name}' is the only environment of its organization; use `clarion organizations delete`."
             )
         now = SystemClock().now()
-        await actions.delete_environment(db, target, now)
+        await delete_environment(db, target, now)
         # Its own log is deleted with it.
         change = Change(action=Action.ENVIRONMENT_DELETE, target=target_of(target))
         for sibling in siblings:

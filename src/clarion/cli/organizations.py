@@ -19,11 +19,10 @@ from clarion.cli.installation import (
 from clarion.cli.listing import AsJson, Shown, moment, print_listing
 from clarion.clock import SystemClock
 from clarion.db.port import Connection
-from clarion.environments.actions import KeyRequest, create_api_key
+from clarion.environments.actions import FIRST_KEY, KeyRequest, NewEnvironment, create_api_key, create_organization
 from clarion.environments.bootstrap import check_vault
+from clarion.environments.deletion import delete_organization, has_data
 from clarion.environments.model import Environment, Organization
-from clarion.environments.organizations import actions
-from clarion.environments.organizations.model import NewEnvironment
 from clarion.environments.store import list_environments, list_organizations, update_organization
 from clarion.environments.wire import EnvironmentName
 from clarion.errors import SettingsError
@@ -67,8 +66,8 @@ def create(
     async def insert(db: Connection) -> list[NewEnvironment]:
         await check_vault(db, settings, vault)
         await _check_name(db, name)
-        made = await actions.create_organization(db, name=name, identifiers={}, vault=vault, now=now)
-        request = KeyRequest(name=actions.FIRST_KEY)
+        made = await create_organization(db, name=name, identifiers={}, vault=vault, now=now)
+        request = KeyRequest(name=FIRST_KEY)
         created = [
             NewEnvironment(environment=one, key=await create_api_key(db, one.id, request, vault=vault, now=now))
             for one in made
@@ -109,7 +108,7 @@ def delete(installation: Installation, *, organization: OrganizationArgument, ye
     async def look(db: Connection) -> tuple[Organization, bool, bool]:
         target = await get_organization(db, organization)
         live = {one.organization_id for one in await list_environments(db)}
-        return target, await actions.has_data(db, target.id), live == {target.id}
+        return target, await has_data(db, target.id), live == {target.id}
 
     target, is_used, is_only = installation.run(look)
     if is_only:
@@ -120,7 +119,7 @@ def delete(installation: Installation, *, organization: OrganizationArgument, ye
 
     async def remove(db: Connection) -> list[Environment]:
         await delete_members(db, target.id)
-        return await actions.delete_organization(db, target.id, now)
+        return await delete_organization(db, target.id, now)
 
     deleted = installation.run(remove)
     names = ", ".join(one.name for one in deleted)

@@ -10,8 +10,7 @@ from clarion.clock import SystemClock
 from clarion.db.port import Connection
 from clarion.environments.bootstrap import check_vault
 from clarion.environments.promotion.actions import Promoted, Promotion, Selected, promote, record_promotion
-from clarion.environments.promotion.context import PromotionContext
-from clarion.environments.promotion.model import ResourceDiff, ResourceType
+from clarion.environments.promotion.model import PromotionContext, ResourceDiff, ResourceType
 from clarion.errors import SettingsError
 from clarion.jsontext import json_text
 from clarion.providers.builtin import BuiltinNames

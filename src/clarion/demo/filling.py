@@ -29,8 +29,8 @@ from clarion.demo.week import Week
 from clarion.engine.worker import Engine
 from clarion.environments.actions import KeyRequest, create_api_key
 from clarion.environments.configuration import raise_configuration_version
+from clarion.environments.deletion import TABLES
 from clarion.environments.model import Environment
-from clarion.environments.organizations.deletion import TABLES
 from clarion.errors import ClarionError
 from clarion.inbox.snoozes import Waker
 from clarion.settings.model import Settings

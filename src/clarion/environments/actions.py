@@ -13,6 +13,8 @@ from clarion.environments.model import ApiKey, Environment, hash_key, make_ident
 from clarion.environments.options import EnvironmentOptions
 from clarion.errors import Invalid, Problem
 from clarion.ids import ApiKeyId, EnvironmentId, MemberId, OrganizationId, id_text, new_id
+from clarion.integrations.actions import create_in_app_integration
+from clarion.limits.limiter import Limits, ReadLimits
 from clarion.vault import Vault
 from clarion.vocabulary import Scope
 
@@ -21,6 +23,7 @@ _RESEAL_BATCH = 100
 
 MAX_ENVIRONMENTS = 50
 """Of one organization."""
+FIRST_KEY = "First key"
 UNKNOWN_PARENT = "must be the id of another environment of the organization"
 
 
@@ -50,10 +53,27 @@ class NewKey(Struct, frozen=True, kw_only=True):
     text: str
 
 
+class NewEnvironment(Struct, frozen=True, kw_only=True):
+    """A new environment with its first API key."""
+
+    environment: Environment
+    key: NewKey
+
+
 async def create_organization(
+    db: Connection, *, name: str, identifiers: dict[str, str | None], vault: Vault, now: Millis
+) -> list[Environment]:
+    """Create an organization with Development and Production, each with an inbox and without an API key."""
+    created = await create_without_inboxes(db, name=name, identifiers=identifiers, now=now)
+    for environment in created:
+        await create_in_app_integration(db, environment.id, vault=vault, now=now)
+    return created
+
+
+async def create_without_inboxes(
     db: Connection, *, name: str, identifiers: dict[str, str | None], now: Millis
 ) -> list[Environment]:
-    """Create an organization with Development and Production; `identifiers` are by name, None generates one."""
+    """Create an organization with its environments alone; `identifiers` are by name, None generates one."""
     organization_id = OrganizationId(new_id(now))
     await store.insert_organization(db, organization_id, name, now)
     created: list[Environment] = []
@@ -74,17 +94,26 @@ async def list_environments_to_change(db: Connection, organization_id: Organizat
 
 
 async def create_environment(
-    db: Connection, siblings: Collection[Environment], draft: EnvironmentDraft, now: Millis
-) -> Environment:
-    """Create an environment beside its locked siblings; raises Invalid if the name is taken."""
-    made = _make_environment(next(iter(siblings)).organization_id, draft, now)
-    problems = _find_problems(made, siblings)
+    db: Connection,
+    siblings: Collection[Environment],
+    draft: EnvironmentDraft,
+    *,
+    key: KeyRequest,
+    vault: Vault,
+    now: Millis,
+) -> NewEnvironment:
+    """Create an environment beside its locked siblings, with an inbox and an API key; raises Invalid."""
+    environment = _make_environment(next(iter(siblings)).organization_id, draft, now)
+    problems = _find_problems(environment, siblings)
     if len(siblings) >= MAX_ENVIRONMENTS:
         problems["name"] = [Problem(f"is one too many: an organization has up to {MAX_ENVIRONMENTS} environments")]
     if problems:
         raise Invalid(problems)
-    await store.insert_environment(db, made)
-    return made
+    await store.insert_environment(db, environment)
+    await create_in_app_integration(db, environment.id, vault=vault, now=now)
+    return NewEnvironment(
+        environment=environment, key=await create_api_key(db, environment.id, key, vault=vault, now=now)
+    )
 
 
 async def change_environment(
@@ -136,6 +165,17 @@ async def reencrypt_api_keys(database: Database, vault: Vault) -> int:
     while batch := await database.transaction(lambda db: store.reseal_api_keys(db, vault, limit=_RESEAL_BATCH)):
         resealed += batch
     return resealed
+
+
+def make_limits_reader(defaults: Limits, ceilings: Limits) -> ReadLimits:
+    """`defaults` are for environments that set none of their own; no limit is higher than the ceiling."""
+
+    async def read_limits(db: Connection, environment_id: EnvironmentId) -> Limits:
+        options = await store.get_options(db, environment_id)
+        wanted = {**ceilings, **defaults, **options.limits}
+        return {category: limit.within(ceilings.get(category)) for category, limit in wanted.items()}
+
+    return read_limits
 
 
 def _make_environment(organization_id: OrganizationId, draft: EnvironmentDraft, now: Millis) -> Environment:

@@ -7,8 +7,8 @@ from clarion.audit.recording import record
 from clarion.clock import Clock, Millis
 from clarion.db.port import Connection, Database
 from clarion.environments import actions, store
+from clarion.environments.actions import FIRST_KEY, create_organization
 from clarion.environments.model import hash_key
-from clarion.environments.organizations.actions import FIRST_KEY, create_organization
 from clarion.errors import SettingsError
 from clarion.integrations import store as integrations
 from clarion.settings.model import Settings

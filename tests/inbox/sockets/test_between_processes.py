@@ -114,7 +114,7 @@ async def install(
         installation = Installation(url, stack, make)
 
         async def create(db: Connection) -> Environment:
-            return (await actions.create_organization(db, name="Test", identifiers={}, now=clock.now()))[0]
+            return (await actions.create_without_inboxes(db, name="Test", identifiers={}, now=clock.now()))[0]
 
         first = await installation.add()
         installation.environment = await first.database.transaction(create)

@@ -7,8 +7,7 @@ target has keeps its credentials, and stays active or inactive, as it is.
 from typing import Any
 
 from clarion.db.port import Connection
-from clarion.environments.promotion.context import PromotionContext
-from clarion.environments.promotion.model import Resource, ResourceDiff
+from clarion.environments.promotion.model import PromotionContext, Resource, ResourceDiff
 from clarion.ids import EnvironmentId
 from clarion.integrations import actions, store
 from clarion.integrations.actions import IntegrationChanges, IntegrationDraft

@@ -6,7 +6,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from clarion.audit.model import Actor
 from clarion.clock import Millis
+from clarion.providers.builtin import BuiltinNames
+from clarion.vault import Vault
 from clarion.workflows.differences import Comparable, ComparedPart, DiffAction, Difference, diff_one, diff_parts
 
 
@@ -60,3 +63,13 @@ def diff_resources(kind: ResourceType, source: Resource | None, target: Resource
     else:
         action = DiffAction.MODIFIED if changes else DiffAction.UNCHANGED
     return ResourceDiff(type=kind, action=action, source=source, target=target, changes=changes)
+
+
+class PromotionContext(Struct, frozen=True, kw_only=True):
+    """What reading and writing promoted resources needs."""
+
+    vault: Vault
+    names: BuiltinNames
+    now: Millis
+    actor: Actor | None = None
+    """Who promotes; None: not known."""

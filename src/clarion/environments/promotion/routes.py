@@ -6,7 +6,7 @@ from clarion.environments.access import Reach, access_environment
 from clarion.environments.model import Environment
 from clarion.environments.promotion import actions
 from clarion.environments.promotion.actions import Promotion
-from clarion.environments.promotion.context import PromotionContext
+from clarion.environments.promotion.model import PromotionContext
 from clarion.environments.promotion.wire import DiffIn, EnvironmentDiffOut, PublishIn, PublishResultOut, TagOut
 from clarion.errors import Invalid
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
@@ -14,8 +14,6 @@ from clarion.http.services import Services
 from clarion.ids import EnvironmentId
 from clarion.vocabulary import Scope
 from clarion.workflows.store import list_workflows
-
-SECTION = "Environments"
 
 
 @operation(

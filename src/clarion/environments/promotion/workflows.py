@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from clarion.db.port import Connection
-from clarion.environments.promotion.context import PromotionContext
-from clarion.environments.promotion.model import Resource, ResourceDiff
+from clarion.environments.promotion.model import PromotionContext, Resource, ResourceDiff
 from clarion.ids import EnvironmentId
 from clarion.jsontext import plain_value
 from clarion.workflows import actions, store

@@ -27,8 +27,6 @@ from clarion.members.team.wire import (
 )
 from clarion.vocabulary import Role, Scope
 
-SECTION = "Members"
-
 
 @operation("GET", "/v1/members", scope=Scope.MEMBERS_READ)
 async def list_members(call: Call) -> list[TeamMemberOut]:

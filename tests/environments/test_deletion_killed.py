@@ -10,7 +10,7 @@ from clarion.db.open import migrate_store, open_store
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.environments.bootstrap import prepare_store
-from clarion.environments.organizations.store import mark_environment_deleted
+from clarion.environments.deletion import delete_environment
 from clarion.environments.store import list_environments
 from clarion.ids import SubscriberKey
 from clarion.settings.model import Settings
@@ -38,7 +38,7 @@ async def database(store: list[str]) -> AsyncIterator[Database]:
         development, _ = await list_environments(db)
         for number in range(PEOPLE):
             await upsert_subscriber(db, development.id, SubscriberKey(f"person-{number}"), {}, clock.now())
-        await mark_environment_deleted(db, development, clock.now())
+        await delete_environment(db, development, clock.now())
 
     await database.transaction(fill_and_delete)
     yield database

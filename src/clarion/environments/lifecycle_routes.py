@@ -4,22 +4,20 @@ from clarion.audit.model import Action, Change
 from clarion.audit.recording import author_of, record_change, record_request
 from clarion.audit.resources import target_of
 from clarion.bus import Signal
+from clarion.environments import actions, deletion
 from clarion.environments.access import Reach
 from clarion.environments.actions import KeyRequest
-from clarion.environments.model import Environment
-from clarion.environments.organizations import actions
-from clarion.environments.organizations.wire import (
+from clarion.environments.lifecycle_wire import (
     DeletionQuery,
     EnvironmentDeletedOut,
     EnvironmentIn,
     NewEnvironmentOut,
 )
+from clarion.environments.model import Environment
 from clarion.errors import Invalid
 from clarion.http.operation import Call, operation
 from clarion.ids import EnvironmentId
 from clarion.vocabulary import GIVEN_BY_NAME, Scope
-
-SECTION = "Environments"
 
 
 @operation("POST", "/v1/environments", scope=Scope.ENVIRONMENTS_WRITE, owner=True, status=201, body=EnvironmentIn)
@@ -58,7 +56,7 @@ async def delete_environment(call: Call, environment_id: EnvironmentId, query: D
     reach = await _lock_reach(call)
     deleted = reach.get(environment_id, Scope.ENVIRONMENTS_WRITE)
     _check_deletion(call, deleted, query)
-    await actions.delete_environment(call.db, deleted, call.now)
+    await deletion.delete_environment(call.db, deleted, call.now)
     # In the log of the API key's own environment: that of the deleted one is deleted with it.
     change = Change(action=Action.ENVIRONMENT_DELETE, target=target_of(deleted))
     await record_change(call.db, call.environment_id, change, author_of(call), call.now)

@@ -5,9 +5,8 @@ from typing import Annotated, Literal, Self
 from msgspec import UNSET, Meta, UnsetType, field
 from msgspec.structs import replace
 
-from clarion.environments.actions import EnvironmentDraft
+from clarion.environments.actions import EnvironmentDraft, NewEnvironment
 from clarion.environments.options import EnvironmentOptions
-from clarion.environments.organizations.model import NewEnvironment
 from clarion.environments.wire import Color, EnvironmentName, EnvironmentOut, EnvironmentType
 from clarion.http.wire import IdText, Wire
 from clarion.ids import ApiKeyId, EnvironmentId, id_text

@@ -16,9 +16,15 @@ from clarion.db.port import Connection, Database, Dialect
 from clarion.db.query import sql
 from clarion.db.schema import metadata
 from clarion.engine.worker import list_busy
+from clarion.environments.deletion import (
+    SETTLES_AFTER,
+    TABLES,
+    EnvironmentDeleter,
+    delete_environment,
+    delete_organization,
+    try_lock_deletion,
+)
 from clarion.environments.model import Environment
-from clarion.environments.organizations import actions, store
-from clarion.environments.organizations.deletion import SETTLES_AFTER, TABLES, EnvironmentDeleter
 from clarion.environments.store import find_organization
 from clarion.jobs.lanes import ALL_LANES
 from clarion.sending.places import list_waiting
@@ -78,7 +84,7 @@ async def fill_all(database: Database, environment: Environment, count: int = RO
 
 
 async def delete(database: Database, environment: Environment, clock: ManualClock) -> None:
-    await database.transaction(lambda db: store.mark_environment_deleted(db, environment, clock.now()))
+    await database.transaction(lambda db: delete_environment(db, environment, clock.now()))
 
 
 async def exists(database: Database, environment: Environment) -> bool:
@@ -159,7 +165,7 @@ async def test_an_organization_goes_with_the_last_of_its_environments(
     database: Database, site: Site, clock: ManualClock, deleter: EnvironmentDeleter
 ) -> None:
     organization_id = site.development.organization_id
-    await database.transaction(lambda db: actions.delete_organization(db, organization_id, clock.now()))
+    await database.transaction(lambda db: delete_organization(db, organization_id, clock.now()))
     await deleter.work()
     before = await database.read(lambda db: find_organization(db, organization_id))
     clock.move(SETTLES_AFTER)
@@ -201,7 +207,7 @@ async def test_a_process_leaves_a_deletion_to_the_one_that_does_it(
     await delete(database, site.development, clock)
 
     async def work_beside(db: Connection) -> bool:
-        is_locked = await store.try_lock_deletion(db, site.development.id)
+        is_locked = await try_lock_deletion(db, site.development.id)
         await deleter.work()
         return is_locked
 

@@ -1,1 +1,0 @@
-"""Organizations, and the life of their environments: how they are set up and deleted."""
