@@ -81,14 +81,14 @@ class Authenticator:
             raise Unauthenticated(_UNKNOWN)
         generation = self._generation
         is_slow = is_suspect and self._known.get(key_hash) is None
-        found = await (self._slow_lookup if is_slow else self._lookup).find(key_hash)
+        entry = await (self._slow_lookup if is_slow else self._lookup).find(key_hash)
         is_fresh = generation == self._generation
-        if found is None or not hmac.compare_digest(found[0].hash, key_hash):
+        if entry is None or not hmac.compare_digest(entry[0].hash, key_hash):
             if is_fresh:
                 self._unknown.put(key_hash, Millis(now + CACHED_FOR))
             raise Unauthenticated(_UNKNOWN)
         self._known.put(key_hash, key_hash)
-        key, organization_id = found
+        key, organization_id = entry
         caller = Caller(key.environment_id, organization_id, key.id, key.scopes, key.expires_at, key.name)
         cached = _CachedKey(key=key, caller=caller, until=Millis(now + CACHED_FOR))
         if is_fresh:

@@ -171,16 +171,16 @@ class EnvironmentDeleter:
         """Return how many rows there were; None if another process deletes them."""
         deleted = 0
         for table in TABLES:
-            found = await delete_rows(
+            count = await delete_rows(
                 self._database,
                 table,
                 environment.environment_id,
                 pace=self._pace,
                 may_begin=partial(try_lock_deletion, environment_id=environment.environment_id),
             )
-            if found is None:
+            if count is None:
                 return None
-            deleted += found
+            deleted += count
         return deleted
 
     async def _remove(self, environment: DeletedEnvironment) -> None:

@@ -213,15 +213,15 @@ async def list_api_keys_by_hash(
 
     So is one that reaches beyond its environment, if the member who made it is no owner any more.
     """
-    found: dict[KeyHash, tuple[ApiKey, OrganizationId]] = {}
+    keys: dict[KeyHash, tuple[ApiKey, OrganizationId]] = {}
     for row in await db.fetch(LIST_API_KEYS_BY_HASH, hashes=hashes):
         key = _api_key(row)
         if key.revoked_at is None:
             key = replace(key, revoked_at=row["environment_deleted_at"])
         if key.revoked_at is None and key.ends_with_maker and row["maker_role"] != Role.OWNER:
             key = replace(key, revoked_at=key.created_at)
-        found[key.hash] = key, OrganizationId(row["organization_id"])
-    return found
+        keys[key.hash] = key, OrganizationId(row["organization_id"])
+    return keys
 
 
 async def find_api_key(db: Connection, environment_id: EnvironmentId, key_id: ApiKeyId) -> ApiKey | None:

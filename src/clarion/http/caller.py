@@ -58,15 +58,10 @@ class Caller:
     def rights_text(self) -> bytes:
         """What the caller may do, and until when."""
         if self.session is not None:
-            one = self.session
-            return b"\x00".join(
-                (
-                    one.subscriber_id,
-                    str(one.epoch).encode(),
-                    *(key.encode() for key in one.context_keys),
-                    *((b"proven",) if one.is_proven else ()),
-                )
-            )
+            session = self.session
+            contexts = (key.encode() for key in session.context_keys)
+            proven = (b"proven",) if session.is_proven else ()
+            return b"\x00".join((session.subscriber_id, str(session.epoch).encode(), *contexts, *proven))
         if self.member is not None:
             return b"\x00".join((b"member", self.member.id, self.member.role.encode()))
         return " ".join((*sorted(self.scopes), *([] if self.expires_at is None else [str(self.expires_at)]))).encode()

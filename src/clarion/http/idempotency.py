@@ -90,22 +90,22 @@ async def find_responses(
     """
     if not keys:
         return {}
-    found: dict[bytes, Response | RequestError] = {}
+    answers: dict[bytes, Response | RequestError] = {}
     by_digest = {key.digest: key for key in keys}
     for digest in await _list_locked(db, by_digest):
         text = by_digest[digest].text
-        found[digest] = InProgress(f"A request with idempotency key '{text}' is being worked on; try again")
+        answers[digest] = InProgress(f"A request with idempotency key '{text}' is being worked on; try again")
     scope = {"digests": list(by_digest), "environment_ids": list({key.environment_id for key in keys})}
     rows = await db.fetch(LIST_STORED, **scope)
     expired = await _list_expired(db, by_digest, rows, now, settings)
     for row in rows:
         digest = bytes(row["digest"])
         if digest not in expired:
-            found.setdefault(digest, _read_response(by_digest[digest], row, vault))
+            answers.setdefault(digest, _read_response(by_digest[digest], row, vault))
     if expired:
         # An expired key can be used again.
         await db.execute(DELETE_EXPIRED, environment_ids=scope["environment_ids"], digests=expired)
-    return found
+    return answers
 
 
 async def _list_expired(

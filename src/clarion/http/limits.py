@@ -83,21 +83,21 @@ class SharedBytes:
         """Let all of the holders hold so much more; raises Busy if it is too much for one of them."""
         free = self._limit - self.count - size
         held = self._held
-        for one in holders:
-            if held.get(one, 0) + size > free:
+        for holder in holders:
+            if held.get(holder, 0) + size > free:
                 raise Busy(_BUSY)
         self.count += size
-        for one in holders:
-            held[one] = held.get(one, 0) + size
+        for holder in holders:
+            held[holder] = held.get(holder, 0) + size
 
     def release(self, holders: tuple[Hashable, ...], size: int) -> None:
         self.count -= size
-        for one in holders:
-            left = self._held[one] - size
+        for holder in holders:
+            left = self._held[holder] - size
             if left:
-                self._held[one] = left
+                self._held[holder] = left
             else:
-                del self._held[one]
+                del self._held[holder]
 
 
 class HeldBody:

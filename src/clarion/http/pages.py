@@ -100,16 +100,16 @@ async def list_offset_page(
     db: Connection, listing: Listing, *, page: int, limit: int, render: Callable[[Row], T]
 ) -> OffsetPage[T]:
     """One page, newest first, with the total unless the list is too long to count."""
-    found = await list_newest_rows(db, listing, page=page, limit=limit)
-    total: int | None = found.skipped + len(found.rows)
+    newest = await list_newest_rows(db, listing, page=page, limit=limit)
+    total: int | None = newest.skipped + len(newest.rows)
     # The last page gives the total away; the others, and those beyond the end, need a count.
-    if found.has_more or (page and not found.rows):
+    if newest.has_more or (page and not newest.rows):
         total = await count_all_rows(db, listing)
     return OffsetPage(
         total_count=UNSET if total is None else total,
-        has_more=found.has_more,
-        data=[render(row) for row in found.rows],
-        page_size=len(found.rows),
+        has_more=newest.has_more,
+        data=[render(row) for row in newest.rows],
+        page_size=len(newest.rows),
         page=page,
     )
 

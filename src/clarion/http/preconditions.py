@@ -62,7 +62,7 @@ def read_if_match(headers: Mapping[bytes, bytes]) -> IfMatch:
 
 
 def _read_tag(tag: str, text: str) -> str:
-    found = _TAG.fullmatch(tag)
-    if found is None:
+    match = _TAG.fullmatch(tag)
+    if match is None:
         raise Invalid.field(_IF_MATCH.decode(), _RULE, text)
-    return found[1] or found[2] or ""
+    return match[1] or match[2] or ""

@@ -29,10 +29,10 @@ class Router:
         static = self._static.get((method, raw_path))
         if static is not None:
             return static, []
-        found = self._walk(self._root, raw_path.split(b"/")[1:], [])
-        if found is None:
+        route = self._walk(self._root, raw_path.split(b"/")[1:], [])
+        if route is None:
             raise NoSuchRoute(f"Cannot {method} {raw_path.decode('ascii', 'replace')}: there is no such path")
-        methods, values = found
+        methods, values = route
         if method not in methods:
             raise MethodNotAllowed(method, sorted(methods))
         return methods[method], values
@@ -46,9 +46,9 @@ class Router:
         if not text:
             return None
         if text in node:
-            found = self._walk(node[text], segments[1:], values)
-            if found is not None:
-                return found
+            route = self._walk(node[text], segments[1:], values)
+            if route is not None:
+                return route
         return self._walk(node[_ANY], segments[1:], [*values, text]) if _ANY in node else None
 
 

@@ -28,10 +28,10 @@ class Shared:
         self._objects[kind] = one
 
     def get(self, kind: type[T]) -> T:
-        found = self._objects[kind]
-        if not isinstance(found, kind):
-            raise TypeError(f"{found!r} is not a {kind.__name__}")
-        return found
+        shared = self._objects[kind]
+        if not isinstance(shared, kind):
+            raise TypeError(f"{shared!r} is not a {kind.__name__}")
+        return shared
 
 
 class Services(Struct, frozen=True, kw_only=True):

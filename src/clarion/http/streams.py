@@ -81,19 +81,19 @@ class Broadcasts:
         read: Callable[[Broadcast[T]], Coroutine[Any, Any, None]],
     ) -> Callable[[], None]:
         """Add a listener, and start `read` if it is the first of its group; returns what takes it out again."""
-        found: Broadcast[T] = self._groups.get(group) or Broadcast()
-        if len(found.listeners) >= MAX_LISTENERS_PER_ENVIRONMENT:
+        broadcast: Broadcast[T] = self._groups.get(group) or Broadcast()
+        if len(broadcast.listeners) >= MAX_LISTENERS_PER_ENVIRONMENT:
             raise _too_many("this environment", MAX_LISTENERS_PER_ENVIRONMENT)
-        if Counter(found.listeners.values())[caller] >= MAX_LISTENERS_PER_CALLER:
+        if Counter(broadcast.listeners.values())[caller] >= MAX_LISTENERS_PER_CALLER:
             raise _too_many("this caller", MAX_LISTENERS_PER_CALLER)
         if self._is_closing:
             raise RateLimited("The service is stopping; connect again", retry_after=1)
-        self._groups[group] = found
-        found.listeners[listener] = caller
-        if found.task is None:
-            found.task = asyncio.create_task(read(found))
-            found.task.add_done_callback(lambda task: self._end(group, found, task))
-        return lambda: self._leave(group, found, listener)
+        self._groups[group] = broadcast
+        broadcast.listeners[listener] = caller
+        if broadcast.task is None:
+            broadcast.task = asyncio.create_task(read(broadcast))
+            broadcast.task.add_done_callback(lambda task: self._end(group, broadcast, task))
+        return lambda: self._leave(group, broadcast, listener)
 
     def close(self) -> None:
         """End all streams: the process stops."""
@@ -101,20 +101,20 @@ class Broadcasts:
         for group in list(self._groups.values()):
             _close(group, "The service is stopping; connect again")
 
-    def _leave(self, group: Hashable, found: Broadcast[T], listener: T) -> None:
-        found.listeners.pop(listener, None)
-        if not found.listeners and found.task is not None:
-            found.task.cancel()
-            if self._groups.get(group) is found:
+    def _leave(self, group: Hashable, broadcast: Broadcast[T], listener: T) -> None:
+        broadcast.listeners.pop(listener, None)
+        if not broadcast.listeners and broadcast.task is not None:
+            broadcast.task.cancel()
+            if self._groups.get(group) is broadcast:
                 del self._groups[group]
 
-    def _end(self, group: Hashable, found: Broadcast[T], task: asyncio.Task[None]) -> None:
+    def _end(self, group: Hashable, broadcast: Broadcast[T], task: asyncio.Task[None]) -> None:
         """The reader has ended: with its last listener, or because it cannot go on."""
-        if self._groups.get(group) is found:
+        if self._groups.get(group) is broadcast:
             del self._groups[group]
         if not task.cancelled() and task.exception() is not None:
             log.error("Stream failed", exc_info=task.exception())
-            _close(found, "The store cannot be read now; connect again")
+            _close(broadcast, "The store cannot be read now; connect again")
 
 
 async def send_stream(

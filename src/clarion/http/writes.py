@@ -146,23 +146,27 @@ class WriteRunner:
         """Execute the requests of a batch; it is closed only now, so it includes what arrived while waiting."""
         requests = take()
         now, vault = self._services.clock.now(), self._services.vault
-        keys = [one.key for one in requests if one.key is not None]
+        keys = [request.key for request in requests if request.key is not None]
         stored = await idempotency.find_responses(db, keys, vault, now, self._services.settings)
-        fresh = [one for one in requests if one.key is None or one.key.digest not in stored]
+        fresh = [request for request in requests if request.key is None or request.key.digest not in stored]
         calls = [
-            Call(one.caller, db, now, self._services, trace=one.trace, warnings=list(one.warnings)) for one in fresh
+            Call(request.caller, db, now, self._services, trace=request.trace, warnings=list(request.warnings))
+            for request in fresh
         ]
-        results = await fresh[0].operation.handler(calls, [one.named["body"] for one in fresh]) if fresh else []
-        outcomes = [_make_outcome(call, one, result) for call, one, result in zip(calls, fresh, results, strict=True)]
+        results = await fresh[0].operation.handler(calls, [request.named["body"] for request in fresh]) if fresh else []
+        outcomes = [
+            _make_outcome(call, request, result) for call, request, result in zip(calls, fresh, results, strict=True)
+        ]
         responses = [
-            (one.key, self._make_refusal(one, outcome) if isinstance(outcome, RequestError) else outcome)
-            for one, outcome in zip(fresh, outcomes, strict=True)
-            if one.key
+            (request.key, self._make_refusal(request, outcome) if isinstance(outcome, RequestError) else outcome)
+            for request, outcome in zip(fresh, outcomes, strict=True)
+            if request.key
         ]
         await idempotency.insert_responses(db, responses, vault, now)
         remaining = iter(outcomes)
         return [
-            stored[one.key.digest] if one.key and one.key.digest in stored else next(remaining) for one in requests
+            stored[request.key.digest] if request.key and request.key.digest in stored else next(remaining)
+            for request in requests
         ], calls
 
 

@@ -181,12 +181,12 @@ async def list_organization_sessions(
     db: Connection, organization_id: OrganizationId, now: Millis
 ) -> dict[MemberId, list[MemberSession]]:
     """List the sessions of all members of an organization that are not over, by member."""
-    found: dict[MemberId, list[MemberSession]] = {}
+    by_member: dict[MemberId, list[MemberSession]] = {}
     for row in await db.fetch(LIST_ORGANIZATION_SESSIONS, organization_id=organization_id):
         session = MemberSession(**row)
         if not session.is_over(now):
-            found.setdefault(session.member_id, []).append(session)
-    return found
+            by_member.setdefault(session.member_id, []).append(session)
+    return by_member
 
 
 async def mark_sessions_seen(db: Connection, seen: Mapping[TokenHash, Millis]) -> None:

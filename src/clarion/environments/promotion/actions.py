@@ -94,11 +94,11 @@ async def promote(
     db: Connection, promotion: Promotion, context: PromotionContext, *, dry_run: bool = False
 ) -> list[Promoted]:
     """Make the target like the source; a dry run returns the same without writing."""
-    promoted = [_decide(one, promotion) for one in await compare(db, promotion, context)]
-    kinds = {one.type: one for one in KINDS}
-    for one in promoted:
-        if one.reason is None and not dry_run:
-            await kinds[one.diff.type].apply(db, promotion.target_id, one.diff, context)
+    promoted = [_decide(diff, promotion) for diff in await compare(db, promotion, context)]
+    kinds = {kind.type: kind for kind in KINDS}
+    for outcome in promoted:
+        if outcome.reason is None and not dry_run:
+            await kinds[outcome.diff.type].apply(db, promotion.target_id, outcome.diff, context)
     return promoted
 
 
@@ -113,9 +113,9 @@ async def record_promotion(
 ) -> None:
     """Record what was promoted in the audit log of the target, unless that is nothing."""
     resources = [
-        {"type": one.diff.type, "identifier": resource.identifier, "action": one.diff.action}
-        for one in promoted
-        if one.reason is None and (resource := one.diff.source or one.diff.target) is not None
+        {"type": outcome.diff.type, "identifier": outcome.diff.shown.identifier, "action": outcome.diff.action}
+        for outcome in promoted
+        if outcome.reason is None
     ]
     if resources:
         details = {"from": {"_id": id_text(source.id), "name": source.name}, "resources": resources}
@@ -123,15 +123,15 @@ async def record_promotion(
 
 
 def _diff_kind(kind: ResourceKind, source: Collection[Resource], target: Collection[Resource]) -> list[ResourceDiff]:
-    old = {one.match: one for one in target}
+    old = {resource.match: resource for resource in target}
     diffs = []
-    for one in source:
-        before = old.pop(one.match, None)
-        diff = diff_resources(kind.type, one, before)
-        problem = None if before is None else kind.find_problem(one, before)
+    for resource in source:
+        before = old.pop(resource.match, None)
+        diff = diff_resources(kind.type, resource, before)
+        problem = None if before is None else kind.find_problem(resource, before)
         diffs.append(replace(diff, problem=problem))
     if kind.is_pruned:
-        diffs += [diff_resources(kind.type, None, one) for one in old.values()]
+        diffs += [diff_resources(kind.type, None, resource) for resource in old.values()]
     return diffs
 
 
@@ -141,13 +141,13 @@ def _select(diffs: list[ResourceDiff], promotion: Promotion) -> list[ResourceDif
     chosen: list[ResourceDiff] = []
     problems: dict[str, list[Problem]] = {}
     for index, wanted in enumerate(promotion.only):
-        found = next((one for one in diffs if _is_named(one, wanted)), None)
-        if found is None:
+        diff = next((one for one in diffs if _is_named(one, wanted)), None)
+        if diff is None:
             message = f"is no {wanted.type} of the two environments"
-        elif found.action is DiffAction.DELETED and not promotion.prune:
+        elif diff.action is DiffAction.DELETED and not promotion.prune:
             message = f"is a {wanted.type} of the target only; ask for `prune` to delete it"
         else:
-            chosen += [] if found in chosen else [found]
+            chosen += [] if diff in chosen else [diff]
             continue
         problems[f"resources.{index}.resourceId"] = [Problem(message, wanted.identifier)]
     if problems:

@@ -21,8 +21,8 @@ _FIELDS = ("name", "conditions", "weight", "rate_limit")
 
 
 async def list_resources(db: Connection, environment_id: EnvironmentId, context: PromotionContext) -> list[Resource]:
-    found = await store.list_integrations(db, environment_id, context.vault)
-    return [_resource(one, context) for one in found]
+    integrations = await store.list_integrations(db, environment_id, context.vault)
+    return [_resource(integration, context) for integration in integrations]
 
 
 async def apply(db: Connection, environment_id: EnvironmentId, diff: ResourceDiff, context: PromotionContext) -> None:

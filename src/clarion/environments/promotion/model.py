@@ -46,10 +46,10 @@ class ResourceDiff(Struct, frozen=True, kw_only=True):
     @property
     def shown(self) -> Resource:
         """The resource of the source, or else that of the target."""
-        found = self.source or self.target
-        if found is None:
+        resource = self.source or self.target
+        if resource is None:
             raise ValueError("A difference is between two resources, one of which exists")
-        return found
+        return resource
 
 
 def diff_resources(kind: ResourceType, source: Resource | None, target: Resource | None) -> ResourceDiff:

@@ -147,7 +147,7 @@ class ResourceDiffOut(Wire):
             action=diff.action,
             source_resource=_resource_out(diff.source),
             target_resource=_resource_out(diff.target),
-            changes=[ChangeOut.of(one) for one in diff.changes],
+            changes=[ChangeOut.of(change) for change in diff.changes],
             summary=DiffSummaryOut.of(diff),
             problem=given(diff.problem),
         )
@@ -174,11 +174,11 @@ class EnvironmentDiffOut(Wire):
 
     @classmethod
     def of(cls, promotion: Promotion, diffs: Sequence[ResourceDiff]) -> Self:
-        changes = sum(one.action is not DiffAction.UNCHANGED for one in diffs)
+        changes = sum(diff.action is not DiffAction.UNCHANGED for diff in diffs)
         return cls(
             source_environment_id=id_text(promotion.source_id),
             target_environment_id=id_text(promotion.target_id),
-            resources=[ResourceDiffOut.of(one) for one in diffs],
+            resources=[ResourceDiffOut.of(diff) for diff in diffs],
             summary=EnvironmentSummaryOut(total_entities=len(diffs), total_changes=changes, has_changes=changes > 0),
         )
 
@@ -215,12 +215,16 @@ class SyncResultOut(Wire):
         return cls(
             resource_type=kind,
             successful=[
-                SyncedOut(**_names(one.diff), action=_ACTIONS[one.diff.action])
-                for one in promoted
-                if one.reason is None
+                SyncedOut(**_names(outcome.diff), action=_ACTIONS[outcome.diff.action])
+                for outcome in promoted
+                if outcome.reason is None
             ],
             failed=[],
-            skipped=[SkippedOut(**_names(one.diff), reason=one.reason) for one in promoted if one.reason is not None],
+            skipped=[
+                SkippedOut(**_names(outcome.diff), reason=outcome.reason)
+                for outcome in promoted
+                if outcome.reason is not None
+            ],
             total_processed=len(promoted),
         )
 
@@ -244,10 +248,12 @@ class PublishResultOut(Wire):
 
     @classmethod
     def of(cls, promoted: Sequence[Promoted]) -> Self:
-        kinds = dict.fromkeys(one.diff.type for one in promoted)
-        done = sum(one.reason is None for one in promoted)
+        kinds = dict.fromkeys(outcome.diff.type for outcome in promoted)
+        done = sum(outcome.reason is None for outcome in promoted)
         return cls(
-            results=[SyncResultOut.of(kind, [one for one in promoted if one.diff.type is kind]) for kind in kinds],
+            results=[
+                SyncResultOut.of(kind, [outcome for outcome in promoted if outcome.diff.type is kind]) for kind in kinds
+            ],
             summary=PublishSummaryOut(resources=len(promoted), successful=done, failed=0, skipped=len(promoted) - done),
         )
 

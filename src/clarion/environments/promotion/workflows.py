@@ -19,9 +19,9 @@ _CONTENT = ("payload_schema", "validate_payload")
 
 
 async def list_resources(db: Connection, environment_id: EnvironmentId, _: PromotionContext) -> list[Resource]:
-    found = await store.list_workflows(db, environment_id)
-    versions = await store.list_versions_by_id(db, environment_id, [one.version_id for one in found])
-    return [_resource(one, versions[one.version_id]) for one in found]
+    workflows = await store.list_workflows(db, environment_id)
+    versions = await store.list_versions_by_id(db, environment_id, [workflow.version_id for workflow in workflows])
+    return [_resource(workflow, versions[workflow.version_id]) for workflow in workflows]
 
 
 async def apply(db: Connection, environment_id: EnvironmentId, diff: ResourceDiff, context: PromotionContext) -> None:

@@ -263,32 +263,32 @@ def _refusal(refusal: _Refusal, schemas: Schemas) -> dict[str, Any]:
 
 
 def _refusals(operation: Operation) -> list[int]:
-    found = {500, 503, *operation.refusals} | ({412} if operation.is_conditional else set())
+    statuses = {500, 503, *operation.refusals} | ({412} if operation.is_conditional else set())
     if operation.scope is not None:
-        found |= {401, 403, 413}
+        statuses |= {401, 403, 413}
     if operation.is_for_subscribers:
-        found |= {401, 413}
+        statuses |= {401, 413}
     if operation.is_for_members:
-        found |= {401, 403, 413}
+        statuses |= {401, 403, 413}
     if operation.limit is not None:
-        found.add(429)
+        statuses.add(429)
     if operation.transaction is Transaction.NONE and operation.scope is None:
         # These authenticate by the content of the request, such as a signature.
-        found |= {400, 401, 413}
+        statuses |= {400, 401, 413}
     if operation.path_kinds:
-        found.add(404)
-    return sorted(found | _refusals_of_input(operation))
+        statuses.add(404)
+    return sorted(statuses | _refusals_of_input(operation))
 
 
 def _refusals_of_input(operation: Operation) -> set[int]:
-    found = {422} if operation.contract is Contract.OWN else set()
+    statuses = {422} if operation.contract is Contract.OWN else set()
     if not operation.is_safe and (operation.scope is not None or operation.is_for_subscribers):
-        found |= {409, 422}
+        statuses |= {409, 422}
     if operation.query_shape is not None:
-        found |= {400, 422}
+        statuses |= {400, 422}
     if operation.body_shape is not None:
-        found |= {400, 404, 413, 415, 422}
-    return found
+        statuses |= {400, 404, 413, 415, 422}
+    return statuses
 
 
 def _request_content(shape: type[Wire], schemas: Schemas) -> dict[str, Any]:

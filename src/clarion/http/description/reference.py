@@ -83,13 +83,19 @@ def _section(method: str, path: str, operation: dict[str, Any], api: dict[str, A
 
 
 def _parameters(operation: dict[str, Any], api: dict[str, Any]) -> Iterator[str]:
-    parameters = [_resolved(one, api) for one in operation["parameters"]]
-    rows = [one for one in parameters if one["in"] != "header"]
+    parameters = [_resolved(parameter, api) for parameter in operation["parameters"]]
+    rows = [parameter for parameter in parameters if parameter["in"] != "header"]
     if rows:
         yield "<h4>Parameters</h4><table>"
-        for one in rows:
-            need = "" if one["required"] else " optional"
-            yield _row(one["name"], need, one["schema"], [one["description"], *_rules(one["schema"])], api)
+        for parameter in rows:
+            need = "" if parameter["required"] else " optional"
+            yield _row(
+                parameter["name"],
+                need,
+                parameter["schema"],
+                [parameter["description"], *_rules(parameter["schema"])],
+                api,
+            )
         yield "</table>"
 
 

@@ -43,17 +43,17 @@ def make_query_reader(shape: type[T], contract: Contract = Contract.OWN) -> Call
         """Returns the query, and the problems that only warnings are given of."""
         if not raw and defaults is not None:
             return defaults, {}
-        found = parse_query(raw)
-        unknown = find_unknown(found, kinds, groups) if contract is not Contract.FOREIGN else {}
+        texts_of = parse_query(raw)
+        unknown = find_unknown(texts_of, kinds, groups) if contract is not Contract.FOREIGN else {}
         values = {
             name: _value(kinds[name], texts)
-            for name, texts in found.items()
+            for name, texts in texts_of.items()
             if name in kinds and (texts != [""] or kinds[name] is str)
         }
         if groups:
-            _add_groups(values, found, groups)
+            _add_groups(values, texts_of, groups)
         problems: dict[str, list[Problem]] = {} if contract is Contract.PUBLISHED else dict(unknown)
-        problems |= _find_repeated(found, singles)
+        problems |= _find_repeated(texts_of, singles)
         try:
             query = msgspec.convert(values, shape, dec_hook=parse_checked)
         except msgspec.ValidationError:
@@ -75,10 +75,10 @@ def make_query_reader(shape: type[T], contract: Contract = Contract.OWN) -> Call
 
 
 def find_unknown(
-    found: Iterable[str], known: Collection[str], groups: Collection[str] = ()
+    given: Iterable[str], known: Collection[str], groups: Collection[str] = ()
 ) -> dict[str, list[Problem]]:
     """The parameters that are not known, each with what is said of it."""
-    names = [name for name in found if name not in known and _group_of(name) not in groups]
+    names = [name for name in given if name not in known and _group_of(name) not in groups]
     return {name: [unknown_member(name, known)] for name in names[:MAX_PROBLEMS]}
 
 
@@ -112,16 +112,16 @@ def list_optional_values(shape: type[Wire]) -> frozenset[str]:
 
 def parse_query(raw: bytes) -> dict[str, list[str]]:
     """The values of each name in order; `name[]` and `name[0]` are the same as `name` repeated."""
-    found: dict[str, list[str]] = {}
+    texts_of: dict[str, list[str]] = {}
     for name, value in _pairs(raw):
-        found.setdefault(_IN_ARRAY.sub(r"\1", name) if "[" in name else name, []).append(value)
-    return found
+        texts_of.setdefault(_IN_ARRAY.sub(r"\1", name) if "[" in name else name, []).append(value)
+    return texts_of
 
 
-def _add_groups(values: dict[str, Any], found: dict[str, list[str]], groups: set[str]) -> None:
+def _add_groups(values: dict[str, Any], texts_of: dict[str, list[str]], groups: set[str]) -> None:
     """Add the groups that are numbered; values without a number are one group."""
     numbered: dict[tuple[str, int], list[str]] = {}
-    for name, texts in found.items():
+    for name, texts in texts_of.items():
         match = _IN_GROUP.fullmatch(name)
         if match is not None and match[1] in groups:
             numbered.setdefault((match[1], int(match[2])), []).extend(texts)

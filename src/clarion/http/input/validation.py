@@ -179,9 +179,9 @@ def _explain(message: str, shape: Any) -> str:
     return f"must be {expected}{limit}{got}"
 
 
-def _collect(found: Iterator[Found], fallback: str) -> dict[str, list[Problem]]:
+def _collect(places: Iterator[Found], fallback: str) -> dict[str, list[Problem]]:
     problems: dict[str, list[Problem]] = {}
-    for path, problem in islice(found, MAX_PROBLEMS):
+    for path, problem in islice(places, MAX_PROBLEMS):
         problems.setdefault(path, []).append(problem)
     # Empty if only decoding fails, as for a number beyond 64 bits.
     return problems or {"body": [Problem(fallback)]}

@@ -85,19 +85,19 @@ class ConnectionTable:
     async def sweep(self) -> None:
         """Count a second, and end connections whose deadline has passed."""
         self.seconds += _SWEEP_SECONDS
-        for one in [one for one in self._open if one.deadline <= self.seconds]:
-            one.expire()
+        for connection in [connection for connection in self._open if connection.deadline <= self.seconds]:
+            connection.expire()
 
-    def add(self, one: OpenConnection) -> None:
+    def add(self, connection: OpenConnection) -> None:
         if len(self._open) >= self.limits.max_connections:
-            self._evict(one.address)
-        self._open[one] = None
-        self._addresses.add(one.address)
+            self._evict(connection.address)
+        self._open[connection] = None
+        self._addresses.add(connection.address)
 
-    def discard(self, one: OpenConnection) -> None:
-        if one in self._open:
-            del self._open[one]
-            self._addresses.discard(one.address)
+    def discard(self, connection: OpenConnection) -> None:
+        if connection in self._open:
+            del self._open[connection]
+            self._addresses.discard(connection.address)
 
     @property
     def excess(self) -> int:
@@ -107,18 +107,23 @@ class ConnectionTable:
     def _evict(self, address: str) -> None:
         """End some connections that wait for their client, to make room for one of an address."""
         # Several at a time, because finding them takes a look at all connections.
-        count = max(1, self.limits.max_connections // _EVICTED_PART)
+        limit = max(1, self.limits.max_connections // _EVICTED_PART)
         share = self._addresses.share_with(address, self.limits.max_connections)
-        found = [one for one in self._open if one.is_evictable]
-        if not found and self._addresses.count(address) < share:
+        count_of = self._addresses.count
+        candidates = [connection for connection in self._open if connection.is_evictable]
+        if not candidates and count_of(address) < share:
             # None has waited for long: those with few connections take from those with many.
-            found = [one for one in self._open if one.is_waiting and self._addresses.count(one.address) > share]
-        # Those of crowded addresses first, then those with the earliest deadline, then the oldest.
-        counts = {one: self._addresses.count(one.address) for one in found}
-        for one in heapq.nsmallest(count, found, key=lambda one: (counts[one] <= share, one.deadline)):
-            self.discard(one)
+            waiting = (connection for connection in self._open if connection.is_waiting)
+            candidates = [connection for connection in waiting if count_of(connection.address) > share]
+
+        def rank(connection: OpenConnection) -> tuple[bool, int]:
+            """Those of crowded addresses first, then those with the earliest deadline, then the oldest."""
+            return count_of(connection.address) <= share, connection.deadline
+
+        for connection in heapq.nsmallest(limit, candidates, key=rank):
+            self.discard(connection)
             self.evicted_count += 1
-            one.evict()
+            connection.evict()
 
 
 class AddressCounts:

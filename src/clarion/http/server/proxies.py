@@ -30,12 +30,12 @@ class TrustedProxies:
         address = _parse_address(peer)
         if address is None or not self._trusts(address):
             return peer
-        found = {
+        clients = {
             self._walk(address, _forwarded_for(headers)),
             self._walk(address, _forwarded(headers)),
         } - {address}
         # A proxy sets one of the headers and may pass on the other as the client sent it: two answers are none.
-        return str(found.pop()) if len(found) == 1 else peer
+        return str(clients.pop()) if len(clients) == 1 else peer
 
     def _walk(self, peer: Address, hops: Sequence[str]) -> Address:
         """Follow the hops from the right while they are trusted proxies."""

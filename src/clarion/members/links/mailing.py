@@ -91,12 +91,12 @@ class TeamMail:
         """Whether mails can be sent; without that, people pass links on."""
         return self._server is not None
 
-    def post(self, one: Invitation | ResetRequest) -> None:
+    def post(self, mail: Invitation | ResetRequest) -> None:
         """Send this soon; if too many wait, it is left out, because the link can be made again."""
         if len(self._waiting) >= MAX_WAITING:
             log.warning("Mail to a member left out: too many wait")
             return
-        self._waiting.append(one)
+        self._waiting.append(mail)
         self._has_work.set()
 
     def make_service(self) -> BackgroundService:
@@ -130,11 +130,11 @@ class TeamMail:
                 log.exception("Mail to a member failed")
             self._waiting.popleft()
 
-    async def _send(self, one: Invitation | ResetRequest) -> None:
-        if isinstance(one, Invitation):
-            mail: _Mail | None = await self._database.read(lambda db: _write_invitation(db, one))
+    async def _send(self, posted: Invitation | ResetRequest) -> None:
+        if isinstance(posted, Invitation):
+            mail: _Mail | None = await self._database.read(lambda db: _write_invitation(db, posted))
         else:
-            mail = await self._database.transaction(lambda db: self._make_reset(db, one))
+            mail = await self._database.transaction(lambda db: self._make_reset(db, posted))
         if mail is not None and self._server is not None:
             await self._deliver(self._server, mail)
 
@@ -183,16 +183,20 @@ def credentials_of(server: MailServer) -> dict[str, Any]:
     }
 
 
-async def _write_invitation(db: Connection, one: Invitation) -> _Mail | None:
-    organization = await find_organization(db, one.link.organization_id)
-    if organization is None or one.link.email is None:
+async def _write_invitation(db: Connection, invitation: Invitation) -> _Mail | None:
+    organization = await find_organization(db, invitation.link.organization_id)
+    if organization is None or invitation.link.email is None:
         return None
-    who = "You are invited" if one.inviter is None else f"{one.inviter.name} ({one.inviter.email}) invites you"
-    paragraphs = (
-        f"{who} to the team of {organization.name} on Clarion, as {one.link.access.role}.",
-        f"Open this link to accept; it works once, until {iso_text(one.link.expires_at)}: {one.url}",
+    who = (
+        "You are invited"
+        if invitation.inviter is None
+        else f"{invitation.inviter.name} ({invitation.inviter.email}) invites you"
     )
-    return _Mail(one.link.email, f"Invitation to {organization.name}", paragraphs, one.url)
+    paragraphs = (
+        f"{who} to the team of {organization.name} on Clarion, as {invitation.link.access.role}.",
+        f"Open this link to accept; it works once, until {iso_text(invitation.link.expires_at)}: {invitation.url}",
+    )
+    return _Mail(invitation.link.email, f"Invitation to {organization.name}", paragraphs, invitation.url)
 
 
 def _write_reset(member: Member, made: NewLink, url: str) -> _Mail:

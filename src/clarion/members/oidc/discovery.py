@@ -63,9 +63,9 @@ class ProviderDiscovery:
 
     async def _fetch_metadata(self) -> ProviderMetadata:
         async with open_http() as http:
-            found = await http.fetch(self._issuer.rstrip("/") + _DISCOVERY)
+            description = await http.fetch(self._issuer.rstrip("/") + _DISCOVERY)
         try:
-            metadata = msgspec.convert(found, ProviderMetadata)
+            metadata = msgspec.convert(description, ProviderMetadata)
         except msgspec.ValidationError as error:
             raise OidcProblem(f"The provider's description is not complete: {error}") from None
         if metadata.issuer.rstrip("/") != self._issuer.rstrip("/"):
@@ -75,9 +75,9 @@ class ProviderDiscovery:
     async def _fetch_keys(self) -> jwt.PyJWKSet:
         metadata = await self.get_metadata()
         async with open_http() as http:
-            found = await http.fetch(metadata.jwks_uri)
+            keys = await http.fetch(metadata.jwks_uri)
         try:
-            return jwt.PyJWKSet.from_dict(found)
+            return jwt.PyJWKSet.from_dict(keys)
         except jwt.PyJWTError as error:
             raise OidcProblem(f"The provider's keys cannot be read: {error}") from None
 

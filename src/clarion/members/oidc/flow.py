@@ -157,9 +157,9 @@ class OidcClient:
         elif secret is not None:
             names = quote_plus(self._provider.client_id), quote_plus(secret.reveal())
             headers["Authorization"] = "Basic " + base64.b64encode(":".join(names).encode()).decode()
-        found = await http.fetch(metadata.token_endpoint, form=form, headers=headers)
+        answer = await http.fetch(metadata.token_endpoint, form=form, headers=headers)
         try:
-            return msgspec.convert(found, _Tokens)
+            return msgspec.convert(answer, _Tokens)
         except msgspec.ValidationError:
             raise OidcProblem("The provider sent no ID token") from None
 
@@ -209,8 +209,8 @@ async def _add_user_info(
     if metadata.userinfo_endpoint is None or tokens.access_token is None:
         return claims
     headers = {"Authorization": f"Bearer {tokens.access_token}"}
-    found = await http.fetch(metadata.userinfo_endpoint, headers=headers)
-    return found | claims if found.get("sub") == claims["sub"] else claims
+    user_info = await http.fetch(metadata.userinfo_endpoint, headers=headers)
+    return user_info | claims if user_info.get("sub") == claims["sub"] else claims
 
 
 def _identity_of(claims: dict[str, Any], *, trusts_addresses: bool) -> Identity:

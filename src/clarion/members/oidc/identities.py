@@ -53,9 +53,9 @@ async def _create(
         member = await create_member(db, organization_id, person, access, now)
     except Invalid:
         # The same person at the same time, in another tab.
-        found = await store.find_member_by_email(db, person.email)
-        if found is None:
+        existing = await store.find_member_by_email(db, person.email)
+        if existing is None:
             raise
-        return found
+        return existing
     await record(db, Action.MEMBER_CREATE, author_of_member(member, request_id), now, after=member)
     return member

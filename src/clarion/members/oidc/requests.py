@@ -50,14 +50,14 @@ class OidcHttp:
         try:
             async with asyncio.timeout(_TIMEOUT_SECONDS):
                 status, body = await self._exchange(method, url, sent, content)
-            found = msgspec.json.decode(body) if status == 200 else None
+            answer = msgspec.json.decode(body) if status == 200 else None
         except _ERRORS as error:
             problem = f"The provider at {url} could not be asked: {str(error) or type(error).__name__}"
             raise OidcProblem(problem) from error
-        if not isinstance(found, dict):
+        if not isinstance(answer, dict):
             reason = OidcRefusal.REFUSED if form is not None else OidcRefusal.UNAVAILABLE
             raise OidcProblem(f"The provider at {url} refused with status {status}", reason)
-        return found
+        return answer
 
     async def _exchange(
         self, method: str, url: str, headers: Mapping[str, str], content: bytes | None

@@ -109,15 +109,15 @@ class SessionAuthenticator:
     async def _look_up(self, token_hash: TokenHash, now: Millis, *, is_suspect: bool) -> _Entry:
         generation = self._generation
         is_slow = is_suspect and self._known.get(token_hash) is None
-        found = await (self._slow_lookup if is_slow else self._lookup).find(token_hash)
-        if found is None:
+        entry = await (self._slow_lookup if is_slow else self._lookup).find(token_hash)
+        if entry is None:
             raise Unauthenticated(_NOT_SIGNED_IN)
         self._known.put(token_hash, token_hash)
         if generation == self._generation:
             if len(self._cache) >= _MAX_CACHED:
                 self._cache.clear()
-            self._cache[token_hash] = _CachedEntry(entry=found, until=Millis(now + CACHED_FOR))
-        return found
+            self._cache[token_hash] = _CachedEntry(entry=entry, until=Millis(now + CACHED_FOR))
+        return entry
 
     def _forget(self) -> None:
         self._generation += 1
@@ -125,12 +125,12 @@ class SessionAuthenticator:
 
 
 async def _find_entries(db: Connection, hashes: Sequence[TokenHash]) -> dict[TokenHash, _Entry]:
-    found = await store.list_sessions_by_hash(db, hashes)
-    organization_ids = {member.organization_id for _, member in found.values()}
+    sessions = await store.list_sessions_by_hash(db, hashes)
+    organization_ids = {member.organization_id for _, member in sessions.values()}
     environments = {one: await list_environments(db, one) for one in organization_ids}
     return {
         token_hash: _make_entry(session, member, environments[member.organization_id])
-        for token_hash, (session, member) in found.items()
+        for token_hash, (session, member) in sessions.items()
     }
 
 
@@ -145,9 +145,9 @@ def _get_environment(entry: _Entry, headers: Headers) -> EnvironmentId:
     if not name:
         raise Malformed(_WHICH_ENVIRONMENT)
     environment_id = find_id(name)
-    for one in entry.environments:
-        if one.id == environment_id or one.identifier == name:
-            return one.id
+    for environment in entry.environments:
+        if environment.id == environment_id or environment.identifier == name:
+            return environment.id
     raise Forbidden(f"The environment '{name}' does not exist, or you have no access to it", ctx={"environment": name})
 
 

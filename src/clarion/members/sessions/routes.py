@@ -134,17 +134,17 @@ async def change_password(call: DetachedCall, body: PasswordChangeIn) -> None:
 async def list_own_sessions(call: Call) -> list[MemberSessionOut]:
     """List the own sessions, oldest first."""
     caller = call.caller.get_member()
-    found = await store.list_sessions(call.db, caller.id)
-    return [MemberSessionOut.of(one, caller.session) for one in found if not one.is_over(call.now)]
+    sessions = await store.list_sessions(call.db, caller.id)
+    return [MemberSessionOut.of(session, caller.session) for session in sessions if not session.is_over(call.now)]
 
 
 @operation("DELETE", "/v1/auth/sessions/{sessionId}", member=True, status=204)
 async def revoke_own_session(call: Call, session_id: str) -> None:
     """End one of the own sessions at once, by its `id` in the list."""
     member = await _get_own(call)
-    for one in await store.list_sessions(call.db, member.id):
-        if one.public_id == session_id:
-            await store.delete_session(call.db, one.hash)
+    for session in await store.list_sessions(call.db, member.id):
+        if session.public_id == session_id:
+            await store.delete_session(call.db, session.hash)
             await record_event(
                 call.db,
                 Action.MEMBER_REVOKE_SESSION,

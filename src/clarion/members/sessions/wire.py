@@ -114,14 +114,16 @@ class MeOut(Wire):
 
     @classmethod
     def of(cls, member: Member, organization: Organization, environments: Sequence[Environment]) -> Self:
-        roles: Mapping[EnvironmentId, Role | None] = {one.id: member.role_in(one.id) for one in environments}
+        roles: Mapping[EnvironmentId, Role | None] = {
+            environment.id: member.role_in(environment.id) for environment in environments
+        }
         return cls(
             member=OwnMemberOut.of(member),
             organization=OwnOrganizationOut(id=id_text(organization.id), name=organization.name),
             environments=[
-                OpenEnvironmentOut.of(one, role, member.scopes_in(one.id))
-                for one in environments
-                if (role := roles[one.id]) is not None
+                OpenEnvironmentOut.of(environment, role, member.scopes_in(environment.id))
+                for environment in environments
+                if (role := roles[environment.id]) is not None
             ],
         )
 

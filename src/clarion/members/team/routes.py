@@ -40,10 +40,10 @@ async def list_members(call: Call) -> list[TeamMemberOut]:
 async def list_invitations(call: Call) -> list[InvitationOut]:
     """List the invitations that were neither accepted nor withdrawn and still work, oldest first."""
     members = {one.id: one for one in await store.list_members(call.db, call.organization_id)}
-    found = await store.list_invitations(call.db, call.organization_id, call.now)
-    inviters = [members.get(one.invited_by) if one.invited_by else None for one in found]
+    invitations = await store.list_invitations(call.db, call.organization_id, call.now)
+    inviters = [members.get(link.invited_by) if link.invited_by else None for link in invitations]
     can_enter = call.caller.can_enter
-    return [InvitationOut.of(one, inviter, can_enter) for one, inviter in zip(found, inviters, strict=True)]
+    return [InvitationOut.of(link, inviter, can_enter) for link, inviter in zip(invitations, inviters, strict=True)]
 
 
 @operation("POST", "/v1/members/invitations", scope=Scope.MEMBERS_WRITE, status=201, body=InvitationIn)
@@ -136,11 +136,11 @@ async def _read_patch(call: Call, member: Member, body: MemberPatch) -> Access:
 
 def _read_roles(call: Call, roles: EnvironmentRoles | UnsetType) -> dict[EnvironmentId, Role | None]:
     """The roles by environment; raises Invalid for one that the caller does not know of."""
-    found = roles_of(roles)
-    for one in found:
-        if not call.caller.can_enter(one):
-            raise Invalid.field("environmentRoles", UNKNOWN_ENVIRONMENT, id_text(one))
-    return found
+    by_environment = roles_of(roles)
+    for environment_id in by_environment:
+        if not call.caller.can_enter(environment_id):
+            raise Invalid.field("environmentRoles", UNKNOWN_ENVIRONMENT, id_text(environment_id))
+    return by_environment
 
 
 def _can_enter(call: Call, environment: str) -> bool:
