@@ -9,7 +9,7 @@ from clarion.app import OPERATIONS, Application, build_application
 from clarion.clock import MINUTE, SECOND, ManualClock
 from clarion.db.port import Database
 from clarion.errors import RateLimited, Unauthenticated
-from clarion.http.attempts import MAX_ADDRESSES, FailedAttempts
+from clarion.http.attempts import MAX_COUNTED, FailedAttempts
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.settings.model import Settings
 from clarion.settings.rate_limits import LimitCategory
@@ -294,10 +294,10 @@ def test_a_network_that_one_customer_has_counts_as_one_address(
 def test_only_the_addresses_that_failed_last_are_remembered(clock: ManualClock) -> None:
     attempts = FailedAttempts(clock, per_minute=1)
 
-    for number in range(MAX_ADDRESSES + 1):
+    for number in range(MAX_COUNTED + 1):
         answer(attempts, f"address-{number}")
 
-    remembered = [attempts.is_suspect(f"address-{number}") for number in (0, 1, MAX_ADDRESSES)]
+    remembered = [attempts.is_suspect(f"address-{number}") for number in (0, 1, MAX_COUNTED)]
     assert remembered == [False, True, True]
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from clarion.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
-from clarion.members.sessions.throttle import MAX_COUNTED, SignInThrottle
+from clarion.http.attempts import MAX_COUNTED
+from clarion.members.sessions.throttle import SignInThrottle
 
 OWNER = "owner@example.com"
 HOME, ATTACKER = "203.0.113.7", "198.51.100.1"

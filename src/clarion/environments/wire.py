@@ -11,7 +11,18 @@ from clarion.clock import iso_text
 from clarion.environments.model import ApiKey, Environment
 from clarion.environments.options import DataKind, EnvironmentOptions
 from clarion.errors import Invalid, Problem
-from clarion.http.wire import CheckedText, DateTimeText, IdText, MomentText, Timezone, Wire, changes_of, given, one_of
+from clarion.http.wire import (
+    CheckedText,
+    DateTimeText,
+    IdText,
+    MomentText,
+    NameText,
+    Timezone,
+    Wire,
+    changes_of,
+    given,
+    one_of,
+)
 from clarion.ids import EnvironmentId, id_base62, id_text
 from clarion.settings.model import Settings
 from clarion.settings.rate_limits import MAX_BURST, MAX_PER_SECOND, LimitCategory, RateLimit
@@ -21,14 +32,9 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class EnvironmentName(CheckedText):
+class EnvironmentName(NameText):
     __slots__ = ()
-    RULE = "must have 1 to 100 characters, no control characters and no white space at its ends"
     EXAMPLE = "Staging"
-
-    @classmethod
-    def accepts(cls, text: str) -> bool:
-        return 1 <= len(text) <= 100 and text.isprintable() and text.strip() == text
 
 
 class Color(CheckedText):

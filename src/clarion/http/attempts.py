@@ -9,48 +9,86 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
 from typing import Generic, TypeAlias, TypeVar
 
+from msgspec import Struct
+
 from clarion.batching import Batch, Batcher
 from clarion.clock import MINUTE, SECOND, Clock, Millis
 from clarion.db.port import Connection, Database
 from clarion.errors import RateLimited, Unauthenticated
 
-MAX_ADDRESSES = 10_000
+MAX_COUNTED = 10_000
+"""Those that were counted last are kept."""
 _IPV6_NETWORK = 64
 """The bits of an address that one customer of a network cannot choose freely."""
 
 
-class FailedAttempts:
-    """A bucket of failures for each address, for the addresses that failed last.
+class AttemptLimit(Struct, frozen=True):
+    """How many attempts are possible at once, and how many milliseconds it takes until one more is."""
 
-    It decides only how a failure is answered and how fast an unknown key is looked up: a valid key is accepted from
+    burst: int
+    every: float
+
+
+class LeakyCounters:
+    """Counts that drain with time, by key."""
+
+    def __init__(self) -> None:
+        self._levels: dict[Hashable, tuple[float, Millis]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._levels)
+
+    def get_level(self, key: Hashable, limit: AttemptLimit, now: Millis) -> float:
+        level, since = self._levels.get(key, (0.0, now))
+        return max(0.0, level - (now - since) / limit.every)
+
+    def add(self, key: Hashable, limit: AttemptLimit, now: Millis) -> None:
+        level = min(self.get_level(key, limit, now) + 1, float(limit.burst))
+        # Those that were counted last are at the end, so the first one is the one to forget.
+        self._levels.pop(key, None)
+        if len(self._levels) >= MAX_COUNTED:
+            del self._levels[next(iter(self._levels))]
+        self._levels[key] = (level, now)
+
+    def remove(self, key: Hashable) -> None:
+        """Take one back."""
+        level, since = self._levels.get(key, (0.0, Millis(0)))
+        if level > 1:
+            self._levels[key] = (level - 1, since)
+        else:
+            self.forget(key)
+
+    def forget(self, key: Hashable) -> None:
+        self._levels.pop(key, None)
+
+
+class FailedAttempts:
+    """The failures of each client address.
+
+    They decide only how a failure is answered and how fast an unknown key is looked up: a valid key is accepted from
     every address, because many clients may share one.
     """
 
     def __init__(self, clock: Clock, per_minute: int) -> None:
         self._clock = clock
-        self._per_minute = per_minute
-        self._failures: dict[str, tuple[float, Millis]] = {}
+        self._limit = AttemptLimit(per_minute, MINUTE / per_minute) if per_minute else None
+        self._failures = LeakyCounters()
 
     def is_suspect(self, address: str) -> bool:
         """Whether an address has failed more often than it may."""
-        return bool(self._failures) and self._count(network_of(address), self._clock.now()) >= self._per_minute
+        return bool(self._failures) and self._is_full(network_of(address), self._clock.now())
 
     def answer(self, address: str, error: Unauthenticated) -> Unauthenticated | RateLimited:
         """Record a failure; returns what to answer: the error, or a refusal if the address has failed too often."""
-        if not self._per_minute:
+        if self._limit is None:
             return error
         network, now = network_of(address), self._clock.now()
-        count = self._count(network, now)
-        # Those who failed last are at the end, so the first one is the one to forget.
-        self._failures.pop(network, None)
-        if len(self._failures) >= MAX_ADDRESSES:
-            del self._failures[next(iter(self._failures))]
-        self._failures[network] = (min(count + 1, self._per_minute), now)
-        return error if count + 1 <= self._per_minute else _make_refusal(Millis(MINUTE // self._per_minute))
+        level = self._failures.get_level(network, self._limit, now)
+        self._failures.add(network, self._limit, now)
+        return error if level + 1 <= self._limit.burst else _make_refusal(Millis(int(self._limit.every)))
 
-    def _count(self, network: str, now: Millis) -> float:
-        count, since = self._failures.get(network, (0.0, now))
-        return max(0.0, count - (now - since) * self._per_minute / MINUTE)
+    def _is_full(self, network: str, now: Millis) -> bool:
+        return self._limit is not None and self._failures.get_level(network, self._limit, now) >= self._limit.burst
 
 
 def _make_refusal(wait: Millis) -> RateLimited:

@@ -10,6 +10,7 @@ from clarion.errors import Forbidden, Unauthenticated
 from clarion.http.attempts import FailedAttempts
 from clarion.http.caller import ANONYMOUS, Caller
 from clarion.http.operation import Operation
+from clarion.http.requests import Request
 from clarion.http.static import Headers
 from clarion.vocabulary import Scope
 
@@ -37,15 +38,6 @@ class Authenticators(Struct, frozen=True, kw_only=True):
     member: AuthenticateMember
 
 
-class IncomingRequest(Protocol):
-    """What is needed of a request; `caller` is set for logs and traces, if the request has an environment."""
-
-    method: str
-    headers: Headers
-    address: str
-    caller: Caller | None
-
-
 class Authorizer:
     """Authorizes requests by API keys, by sessions of subscribers, and by sessions of members."""
 
@@ -55,7 +47,7 @@ class Authorizer:
         self._authenticate_member = authenticators.member
         self._attempts = FailedAttempts(clock, failed_keys_per_minute)
 
-    async def authorize(self, operation: Operation, request: IncomingRequest) -> Caller:
+    async def authorize(self, operation: Operation, request: Request) -> Caller:
         """Return who calls; raises Unauthenticated, or Forbidden if they may not."""
         if operation.scope is None and not operation.is_for_subscribers:
             return await self._authorize_member(operation, request) if operation.is_for_members else ANONYMOUS
@@ -76,7 +68,7 @@ class Authorizer:
         _check_scopes(caller, operation)
         return caller
 
-    async def _authorize_member(self, operation: Operation, request: IncomingRequest) -> Caller:
+    async def _authorize_member(self, operation: Operation, request: Request) -> Caller:
         in_environment = operation.scope is not None
         is_suspect = self._attempts.is_suspect(request.address)
         try:

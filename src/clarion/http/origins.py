@@ -9,14 +9,12 @@ from urllib.parse import urlsplit
 
 from clarion.errors import Forbidden
 from clarion.http.input.unknown import HEADER_NAME as WARNINGS
-from clarion.http.static import Headers
+from clarion.http.static import HeaderList, Headers
 from clarion.limits.headers import HEADER_NAMES
 from clarion.settings.addresses import ANY_ORIGIN
 
 INBOX_PATHS = (b"/v1/inbox/", b"/socket.io/", b"/ws")
 """How the paths begin that pages of other origins may call."""
-
-Header = tuple[bytes, bytes]
 
 _METHODS = b"GET, POST, PATCH, DELETE"
 _HEADERS = (
@@ -43,7 +41,7 @@ class InboxCors:
         self._origins = frozenset(origin.encode() for origin in origins)
         self._is_open = ANY_ORIGIN.encode() in self._origins
 
-    def preflight_headers(self, headers: Mapping[bytes, bytes]) -> list[Header]:
+    def preflight_headers(self, headers: Mapping[bytes, bytes]) -> HeaderList:
         """The headers of the response to OPTIONS, which says what a page may send."""
         asked = headers.get(b"access-control-request-headers", b"").lower().split(b",")[:_MAX_ASKED_HEADERS]
         others = [name for name in map(bytes.strip, asked) if name not in _HEADERS and _HEADER_NAME.fullmatch(name)]
@@ -55,11 +53,11 @@ class InboxCors:
             (b"access-control-max-age", _MAX_AGE),
         ]
 
-    def response_headers(self, headers: Mapping[bytes, bytes]) -> list[Header]:
+    def response_headers(self, headers: Mapping[bytes, bytes]) -> HeaderList:
         """The headers of every other response, also of errors: without them a page sees only that it failed."""
         return [*self._origin_headers(headers), _EXPOSED, _NOT_STORED]
 
-    def _origin_headers(self, headers: Mapping[bytes, bytes]) -> list[Header]:
+    def _origin_headers(self, headers: Mapping[bytes, bytes]) -> HeaderList:
         if self._is_open:
             return [_EVERYONE]
         origin = headers.get(b"origin", b"")
@@ -86,20 +84,19 @@ def require_own_page(method: str, headers: Headers) -> None:
     if site is not None:
         if site != b"same-origin":
             raise Forbidden(_OTHER_PAGE)
-    elif not is_own_origin(headers):
+    elif not _is_own_origin(headers):
         raise Forbidden(f"{_OTHER_PAGE}; without a browser, send 'Origin' with the address of this server")
     if ENVIRONMENT_HEADER not in headers and PAGE_HEADER not in headers:
         raise Forbidden("Changes by members need the header 'X-Clarion: 1', or 'Clarion-Environment'")
 
 
-def is_own_origin(headers: Headers) -> bool:
+def _is_own_origin(headers: Headers) -> bool:
     """Return whether the Origin of a request is the host that it was sent to.
 
     The scheme is not compared: a proxy may end TLS.
     """
     origin = urlsplit(headers.get(b"origin", b"").decode("latin-1"))
-    return origin.scheme in ("http", "https") and origin.netloc.lower() == _host(headers)
-
-
-def _host(headers: Headers) -> str:
-    return headers.get(b"host", b"").decode("latin-1").lower()
+    return (
+        origin.scheme in ("http", "https")
+        and origin.netloc.lower() == headers.get(b"host", b"").decode("latin-1").lower()
+    )

@@ -94,6 +94,15 @@ class Locale(CheckedText):
         return len(text) <= 64 and cls._PATTERN.fullmatch(text) is not None
 
 
+class NameText(CheckedText):
+    __slots__ = ()
+    RULE = "must have 1 to 100 characters, no control characters and no white space at its ends"
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        return 1 <= len(text) <= 100 and text.isprintable() and text.strip() == text
+
+
 class SubscriberKeyText(CheckedText):
     __slots__ = ()
     RULE = "must have 1 to 255 characters, no control characters and no white space at its ends"

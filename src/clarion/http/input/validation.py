@@ -94,15 +94,10 @@ def _repeatable(value: Any, path: str) -> Any:
 
 
 def _inside(value: Any, shape: Any, path: str) -> Iterator[Found]:
-    origin, arguments = typing.get_origin(shape), typing.get_args(shape)
-    if isinstance(shape, type) and issubclass(shape, Wire) and isinstance(value, dict):
+    if _is_object(value, shape):
         yield from _inside_object(value, shape, path)
-    elif origin in (list, tuple) and isinstance(value, list):
-        for number, item in enumerate(value):
-            yield from find_problems(item, arguments[0], _join(path, str(number)))
-    elif origin is dict and isinstance(value, dict):
-        for key, item in value.items():
-            yield from find_problems(item, arguments[1], _join(path, key))
+    for item, kind, where in _items(value, shape, path):
+        yield from find_problems(item, kind, where)
 
 
 def _inside_object(value: dict[str, Any], shape: type[Wire], path: str) -> Iterator[Found]:
@@ -126,20 +121,30 @@ def unknown_member(name: str, known: Iterable[str]) -> Problem:
 def list_unknown(value: Any, shape: Any, path: str = "") -> Iterator[Found]:
     """The members of objects that the shape does not have, at any depth."""
     shape = _unwrap(shape)
-    origin, arguments = typing.get_origin(shape), typing.get_args(shape)
-    if isinstance(shape, type) and issubclass(shape, Wire) and isinstance(value, dict):
+    if _is_object(value, shape):
         types_of = _types_of_members(shape)
         for name, inner in value.items():
             if name in types_of:
                 yield from list_unknown(inner, types_of[name], _join(path, name))
             else:
                 yield _join(path, name), unknown_member(name, types_of)
-    elif origin in (list, tuple) and isinstance(value, list):
-        for number, inner in enumerate(value):
-            yield from list_unknown(inner, arguments[0], _join(path, str(number)))
+    for item, kind, where in _items(value, shape, path):
+        yield from list_unknown(item, kind, where)
+
+
+def _is_object(value: Any, shape: Any) -> bool:
+    return isinstance(shape, type) and issubclass(shape, Wire) and isinstance(value, dict)
+
+
+def _items(value: Any, shape: Any, path: str) -> Iterator[tuple[Any, Any, str]]:
+    """The items of an array, or of an object whose members have any name, with their types and paths."""
+    origin, arguments = typing.get_origin(shape), typing.get_args(shape)
+    if origin in (list, tuple) and isinstance(value, list):
+        for number, item in enumerate(value):
+            yield item, arguments[0], _join(path, str(number))
     elif origin is dict and isinstance(value, dict):
-        for name, inner in value.items():
-            yield from list_unknown(inner, arguments[1], _join(path, name))
+        for name, item in value.items():
+            yield item, arguments[1], _join(path, name)
 
 
 @functools.cache

@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 from clarion.clock import iso_text
 from clarion.environments.model import Environment, Organization
 from clarion.environments.wire import EnvironmentType
-from clarion.http.wire import CheckedText, DateTimeText, Wire, given, one_of
+from clarion.http.wire import DateTimeText, NameText, Wire, given, one_of
 from clarion.ids import EnvironmentId, id_text
 from clarion.members.model import Member, MemberSession
 from clarion.vocabulary import Role, Scope
@@ -17,14 +17,9 @@ Password = str
 """Not limited by its type: errors of types repeat the value."""
 
 
-class PersonName(CheckedText):
+class PersonName(NameText):
     __slots__ = ()
-    RULE = "must have 1 to 100 characters, no control characters and no white space at its ends"
     EXAMPLE = "Ada Lovelace"
-
-    @classmethod
-    def accepts(cls, text: str) -> bool:
-        return 1 <= len(text) <= 100 and text.isprintable() and text.strip() == text
 
 
 class SignInIn(Wire):
