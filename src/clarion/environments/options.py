@@ -1,4 +1,4 @@
-"""What an environment may be set to besides its time zone: rate limits, how long data is kept, what people may do."""
+"""What an environment can set for itself: rate limits, how long data is kept, what people may do."""
 
 from enum import StrEnum
 

@@ -27,7 +27,7 @@ _RESEALED_TOGETHER = 500
 
 
 class _Options(Struct, frozen=True):
-    """What is read here of an environment's options, which are in a higher layer."""
+    """The options of an environment that are read here; `environments` has all, and cannot be imported."""
 
     retention_days: dict[str, int] = {}
 

@@ -1,6 +1,6 @@
 """Limits of request bodies: their size, nesting and number of values, and the memory that all of them take.
 
-Nobody who sends can use up the memory that is there for all. Callers with an API key and members share one part.
+No sender can use up the memory of all. Callers with an API key and members share one part.
 Everybody else shares a small one: strangers, and the people of inboxes, whose sessions anybody can begin in an
 environment that wants no proof.
 """
@@ -70,8 +70,8 @@ _BUSY = "The service has received more than it can work on, from you or from all
 class SharedBytes:
     """A number of bytes that is divided among those who hold some of it.
 
-    Nobody may hold more than is then free. So one alone can take half, each of several gets about the same, and
-    something is left for everyone who comes next.
+    Nobody may hold more than what is left free. So one holder alone gets half, several get about the same each, and
+    something is left for the next one.
     """
 
     def __init__(self, limit: int) -> None:
@@ -80,7 +80,7 @@ class SharedBytes:
         self._held: dict[Hashable, int] = {}
 
     def add(self, holders: tuple[Hashable, ...], size: int) -> None:
-        """Let all of the holders hold so much more; raises Busy if it is too much for one of them."""
+        """Add bytes for each of the holders; raises Busy if that is too much for one of them."""
         free = self._limit - self.count - size
         held = self._held
         for holder in holders:

@@ -21,7 +21,7 @@ from clarion.http.wire import SECRET, SecretForm
 from clarion.jsontext import encode_json
 
 _FREE_NAMES = {"device_tokens": SecretForm.TOKEN, "tokens": SecretForm.TOKEN, "webhook_url": SecretForm.URL}
-"""How free JSON names them besides: in overrides for single providers, and in exports."""
+"""Other names of these fields in free JSON: in overrides for single providers, and in exports."""
 _SHOWN_OF_TOKEN = 4
 _MIN_SHOWN_LENGTH = 16
 """Of shorter tokens nothing is shown."""

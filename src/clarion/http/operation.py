@@ -127,7 +127,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     handler: Handler
     scope: Scope | None
     also: tuple[Scope, ...]
-    """Scopes that the caller needs besides, for what the result shows."""
+    """Further scopes that the caller needs, because the result shows their data."""
     is_for_subscribers: bool
     is_for_members: bool
     """For a member who is signed in, in no environment."""
@@ -149,7 +149,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     """Whether it answers with server-sent events, whose data `result` describes."""
     tag: str
     limit: LimitCategory | None
-    """The rate limit that a request counts in, besides the one of everything; None: it is not counted."""
+    """The rate limit that a request counts in, together with the overall one; None: it is not counted."""
     count_items: Callable[[Any], int] | None
     """How many requests a body counts as; None: one."""
     has_etag: bool
@@ -157,7 +157,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     is_conditional: bool
     """Whether it takes `If-Match`."""
     refusals: tuple[int, ...]
-    """Statuses of refusals besides those that follow from the other fields."""
+    """Further statuses of refusals, which do not follow from the other fields."""
 
     @property
     def is_safe(self) -> bool:
@@ -200,10 +200,13 @@ def operation(  # noqa: PLR0913 - the options of a route
 ) -> Callable[[Handler], Handler]:
     """Publish a function as an operation; raises TypeError if its parameters do not fit the options.
 
-    The caller needs `scope` and those of `also`, which an API key has, or the role of a member in the environment that
-    they name; or, if `session`, the token of a subscriber's session; or, if `member`, to be signed in as a member, in
-    no environment: its limits and idempotency keys do not apply then; or, if `public`, nothing. Exactly one of these
-    is declared. With `owner`, members must be owners, and API keys need `organization:reach` besides the scope.
+    Exactly one of these says who may call:
+
+    - `scope`: API keys that have it, and members whose role in the environment of the request has it; those of `also`
+      are needed, too. With `owner`, members must be owners, and API keys need `organization:reach` as well.
+    - `session`: subscribers with the token of a session.
+    - `member`: members who are signed in, in no environment, without its limits and idempotency keys.
+    - `public`: everybody.
 
     The function takes a Call, the parameters of the path in their order, then `query` and `body` if they are declared.
     With `body_optional` an absent body is taken as `{}`.

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Shared:
-    """One object of each type, put in by the rooms, whose types this room does not know."""
+    """One object of each type, put in by rooms whose types cannot be imported here."""
 
     def __init__(self) -> None:
         self._objects: dict[type, object] = {}

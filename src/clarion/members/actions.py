@@ -175,7 +175,7 @@ async def begin_session(db: Connection, member: Member, device: Device, now: Mil
 async def get_member(
     db: Connection, organization_id: OrganizationId, member_id: MemberId, *, locks: bool = False
 ) -> Member:
-    """Return a member of an organization; whoever changes them `locks` them first."""
+    """Return a member of an organization; `locks` it to change it."""
     member = await (store.lock_member if locks else store.find_member)(db, member_id)
     if member is None or member.organization_id != organization_id:
         raise NotFound("Member", id_text(member_id))

@@ -127,7 +127,7 @@ class ConnectionTable:
 
 
 class AddressCounts:
-    """Counts by address. Whoever has less than an equal share may take a place of those who have more."""
+    """Connections by client address. One with less than an equal share may take a place of those with more."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()

@@ -259,7 +259,7 @@ class LimitedProtocol(HttpToolsProtocol):
         return _HEAD_TOO_SLOW if self._phase is _Phase.HEAD else _BODY_TOO_SLOW
 
     def _begin(self, seconds: int) -> None:
-        """Begin to wait for the client, for so many seconds."""
+        """Begin to wait for the client, for this many seconds."""
         self._began = self._table.seconds
         self.deadline = self._began + seconds
 

@@ -149,7 +149,7 @@ class PasswordChecks:
 
 
 class _Line:
-    """Those who wait for the same account."""
+    """The attempts that wait for the same account."""
 
     def __init__(self) -> None:
         self.length = 0

@@ -114,7 +114,7 @@ async def revoke_member_sessions(call: Call, member_id: MemberId) -> None:
 
 
 async def _get_manager(call: Call) -> Manager:
-    """Who makes the request, with the rank in the organization: that in the environment of the request is no help."""
+    """Who makes the request, with their rank in the organization; their role in one environment does not count."""
     caller = call.caller.member
     if caller is None:
         access = Access(role=Role.ADMIN)
