@@ -139,7 +139,11 @@ def _work(measures: Measures) -> Iterator["Metric"]:
         "clarion_messages",
         "Messages by channel and outcome; `retried` counts failed attempts that are followed by another.",
         ("channel", "outcome"),
-        [((channel, one), measures.messages[channel, one]) for channel, its in _OUTCOMES.items() for one in its],
+        [
+            ((channel, outcome), measures.messages[channel, outcome])
+            for channel, outcomes in _OUTCOMES.items()
+            for outcome in outcomes
+        ],
     )
     yield _counter(
         "clarion_webhook_attempts",
@@ -157,7 +161,7 @@ def _work(measures: Measures) -> Iterator["Metric"]:
         "clarion_batch_size",
         "Trigger requests per transaction, runs per unit of work, results of sends per transaction.",
         ("kind",),
-        [((one,), its) for one, its in measures.batches.items()],
+        [((kind,), sizes) for kind, sizes in measures.batches.items()],
     )
 
 
@@ -240,13 +244,13 @@ def _store(store: StoreState, now: Millis) -> Iterator["Metric"]:
         "clarion_backlog_items",
         "What could be worked on now, counted up to 10000; the same in every process.",
         ("queue",),
-        [((queue,), its.count) for queue, its in backlog],
+        [((queue,), waiting.count) for queue, waiting in backlog],
     )
     yield _gauge(
         "clarion_backlog_oldest_age_seconds",
         "How long the oldest of it has been due; the same in every process.",
         ("queue",),
-        [((queue,), its.seconds(now)) for queue, its in backlog],
+        [((queue,), waiting.seconds(now)) for queue, waiting in backlog],
     )
     yield _gauge(
         "clarion_digest_windows_open",

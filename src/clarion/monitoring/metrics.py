@@ -192,4 +192,4 @@ class Measures:
 
     def count_messages(self, outcome: MessageOutcome) -> int:
         """Of all channels."""
-        return sum(count for (_, its), count in self.messages.items() if its is outcome)
+        return sum(count for (_, kind), count in self.messages.items() if kind is outcome)

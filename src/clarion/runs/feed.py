@@ -9,10 +9,9 @@ import logging
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-import msgspec
 from msgspec import Struct
 
-from clarion.clock import SECOND, Clock, Millis, iso_text
+from clarion.clock import SECOND, Clock, Millis
 from clarion.db.port import Connection, Database, Dialect, Row, Work
 from clarion.errors import StoreUnavailable
 from clarion.http.streams import Broadcast
@@ -20,7 +19,7 @@ from clarion.ids import EnvironmentId, NotificationId
 from clarion.providers.builtin import BuiltinNames
 from clarion.runs.changes import OVERLAP, Changes, Replay, replay_runs
 from clarion.runs.filters import has_row, read_filter
-from clarion.runs.listeners import Chunk, Missed, RunListener, encode_missed
+from clarion.runs.listeners import Chunk, Missed, RunListener, encode_event, encode_missed
 from clarion.runs.model import RunFilter, RunRow
 from clarion.runs.store import list_run_rows
 from clarion.runs.wire import RunOut, RunsSampledOut
@@ -121,7 +120,7 @@ class RunFeed:
         return await self._read(lambda db: list_run_rows(db, self._environment_id, wanted)) if wanted else {}
 
     def _encode(self, row: RunRow) -> bytes:
-        return b"event: run\ndata: " + msgspec.json.encode(RunOut.of(row, self._names)) + b"\n\n"
+        return encode_event("run", RunOut.of(row, self._names))
 
     async def _welcome(self, listeners: Iterable[RunListener], now: Millis) -> None:
         """Begin to send; those who come back are sent what they missed, as far as that is possible."""
@@ -177,7 +176,6 @@ def _spread(ids: Sequence[NotificationId], limit: int) -> _Chosen:
 
 def _encode_end(left_out: int, now: Millis) -> bytes:
     """The end of a chunk: its position, from which a client that comes back goes on, and what it was not sent."""
-    head = f"id: {iso_text(now)}\n"
     if not left_out:
-        return f"{head}event: position\ndata: {{}}\n\n".encode()
-    return f"{head}event: sampled\ndata: ".encode() + msgspec.json.encode(RunsSampledOut(left_out=left_out)) + b"\n\n"
+        return encode_event("position", {}, position=now)
+    return encode_event("sampled", RunsSampledOut(left_out=left_out), position=now)

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from clarion.db.listing import MAX_PARTS, split_by_values
+from clarion.db.listing import split_by_values
 from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, SubscriberId, TriggerId, WorkflowId
@@ -13,7 +13,7 @@ from clarion.jsontext import json_text, json_value
 from clarion.providers.builtin import BuiltinNames
 from clarion.runs.model import RunFilter
 from clarion.runs.notifications.model import step_mask
-from clarion.runs.notifications.store import LIST_KINDS, LIST_KINDS_OF_TEMPLATES
+from clarion.runs.notifications.store import LIST_KINDS, LIST_KINDS_OF_TEMPLATES, split_by_kind
 from clarion.runs.status import COMPLETED, STORED
 from clarion.runs.wire import RunFilterQuery
 from clarion.triggers.transactions import list_trigger_ids
@@ -130,7 +130,12 @@ async def select_runs(db: Connection, wanted: RunFilter) -> Selection:
             parts, bound = kinds
             left |= {"workflows": {}, "steps": {}}
     conditions = [one for given in left.values() for one in given]
-    parameters = {name: value for given in left.values() for its in given.values() for name, value in its.items()}
+    parameters = {
+        name: value
+        for given in left.values()
+        for bound_values in given.values()
+        for name, value in bound_values.items()
+    }
     return Selection(
         parts=tuple(parts),
         conditions=tuple(conditions),
@@ -189,12 +194,4 @@ async def _parts_by_kind(db: Connection, wanted: RunFilter) -> tuple[list[str], 
         rows = await db.fetch(LIST_KINDS, **scope)
     else:
         rows = await db.fetch(LIST_KINDS_OF_TEMPLATES, **scope, templates=sorted(wanted.workflow_ids))
-    kinds = [row for row in rows if not wanted.step_mask or row["step_types"] & wanted.step_mask]
-    if len(kinds) > MAX_PARTS:
-        return None
-    parameters = {f"workflow_{number}": row["workflow_id"] for number, row in enumerate(kinds)}
-    parts = [
-        f"t.workflow_id = :{name} AND t.step_types = {int(row['step_types'])}"
-        for name, row in zip(parameters, kinds, strict=True)
-    ]
-    return parts, parameters
+    return split_by_kind(rows, wanted.step_mask)

@@ -163,9 +163,9 @@ class RunCountsOut(Wire):
             if count:
                 by_bucket.setdefault(bucket, {})[status] = count
         buckets = [
-            RunBucketOut(at=iso_text(Millis(at)), total=sum(its.values()), statuses=its)
+            RunBucketOut(at=iso_text(Millis(at)), total=sum(statuses.values()), statuses=statuses)
             for at in counts.span.buckets
-            for its in [by_bucket.get(at, {})]
+            for statuses in [by_bucket.get(at, {})]
         ]
         total = sum(one.total for one in buckets)
         return cls(interval=counts.span.interval, estimated=counts.is_estimated, total=total, buckets=buckets)

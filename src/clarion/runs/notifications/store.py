@@ -159,13 +159,18 @@ async def _parts_by_kind(
         rows = await db.fetch(LIST_KINDS, environment_id=environment_id)
     else:
         return None, {}
-    wanted = [row for row in rows if not mask or row["step_types"] & mask]
-    if len(wanted) > MAX_PARTS:
-        return None, {}
-    parameters = {f"workflow_{number}": row["workflow_id"] for number, row in enumerate(wanted)}
+    return split_by_kind(rows, mask) or (None, {})
+
+
+def split_by_kind(rows: Sequence[Row], mask: int) -> tuple[list[str], dict[str, Any]] | None:
+    """A part of a list for each kind of runs that has one of the wanted step types; None if these are too many."""
+    kinds = [row for row in rows if not mask or row["step_types"] & mask]
+    if len(kinds) > MAX_PARTS:
+        return None
+    parameters = {f"workflow_{number}": row["workflow_id"] for number, row in enumerate(kinds)}
     parts = [
         f"t.workflow_id = :{name} AND t.step_types = {int(row['step_types'])}"
-        for name, row in zip(parameters, wanted, strict=True)
+        for name, row in zip(parameters, kinds, strict=True)
     ]
     return parts, parameters
 
