@@ -23,8 +23,8 @@ import msgspec
 from msgspec import Struct
 
 _MAX_BYTES = 100_000
-_IMPORTED_LATER = ("typer._adapters", "uvloop")
-"""By the first option that Typer reads, and by the server."""
+_IMPORTED_LATER = ("uvloop",)
+"""By the server."""
 
 
 class Start(Struct):
