@@ -20,7 +20,6 @@ import clarion.inbox.server_routes
 import clarion.inbox.sessions.routes
 import clarion.inbox.topic_routes
 import clarion.integrations.health_routes
-import clarion.integrations.provider_routes
 import clarion.integrations.routes
 import clarion.members.links.routes
 import clarion.members.oidc.routes
@@ -35,7 +34,6 @@ import clarion.runs.notifications.routes
 import clarion.runs.routes
 import clarion.search.routes
 import clarion.sending.dead_letters.routes
-import clarion.sending.suppressions.bulk_routes
 import clarion.sending.suppressions.routes
 import clarion.simulate.routes
 import clarion.subscribers.personal_data.routes
@@ -111,12 +109,10 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.integrations.health_routes,
     clarion.subscribers.personal_data.routes,
     clarion.integrations.routes,
-    clarion.integrations.provider_routes,
     clarion.messages.routes,
     clarion.inbox.server_routes,
     clarion.receipts.routes,
     clarion.sending.suppressions.routes,
-    clarion.sending.suppressions.bulk_routes,
     clarion.runs.notifications.routes,
     clarion.explain.routes,
     clarion.runs.routes,

@@ -8,7 +8,7 @@ from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.engine.unit import get_defaults
 from clarion.environments.configuration import get_configuration_version, raise_configuration_version
-from clarion.integrations.cache import IntegrationCache
+from clarion.integrations.store import IntegrationCache
 from clarion.vault import Vault
 from tests.support import Api
 

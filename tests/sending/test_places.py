@@ -25,7 +25,7 @@ from clarion.sending.places import (
 )
 from clarion.vocabulary import Channel
 from tests.engine.support import World, step
-from tests.sending.test_choosing import make_integration
+from tests.sending.test_planning import make_integration
 from tests.sending.test_sender import has_requests, make_chatter, running, slow_chat, until
 from tests.sending.test_sends import EMAIL, integrate
 

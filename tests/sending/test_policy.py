@@ -13,7 +13,7 @@ from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import Sent
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
-from clarion.sending.circuit import FAILURES_TO_OPEN
+from clarion.sending.health import FAILURES_TO_OPEN
 from clarion.vault import Vault
 from tests.engine.providers import ADA, EMAIL, account, trigger_many
 from tests.engine.support import World, details, in_app, step

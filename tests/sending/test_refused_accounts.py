@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from clarion.clock import MINUTE
-from clarion.sending.circuit import FAILURES_TO_OPEN
+from clarion.sending.health import FAILURES_TO_OPEN
 from tests.engine.providers import EMAIL, Account, account, trigger_many
 from tests.engine.support import World
 

@@ -9,17 +9,15 @@ from clarion.clock import HOUR, MINUTE, SECOND, Millis
 from clarion.ids import MessageId, SubscriberId, TriggerId
 from clarion.integrations.model import Integration
 from clarion.providers.definition.result import FailureKind, SendFailure, mark_ambiguous
-from clarion.sending.circuit import Circuit
 from clarion.sending.dead_letters.model import POSSIBLY_DELIVERED
 from clarion.sending.deliver import _passes_on, _report_health
-from clarion.sending.health import IntegrationHealth
+from clarion.sending.health import Circuit, IntegrationHealth, QuotaBucket
 from clarion.sending.model import ClaimedSend, NotSent, OutgoingMessage, PassedOver, Route, SendOutcome
-from clarion.sending.planning import MAX_WAIT, HealthSnapshot, plan_send
-from clarion.sending.quota import QuotaBucket
-from clarion.sending.settling import settle
+from clarion.sending.planning import HealthSnapshot, plan_send
+from clarion.sending.retry import MAX_WAIT, settle
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
-from tests.sending.test_choosing import make_integration
 from tests.sending.test_places import make_send
+from tests.sending.test_planning import make_integration
 
 NOW = Millis(1_767_225_600_000)
 BUSY = SendFailure(FailureKind.RETRYABLE, "busy")

@@ -11,7 +11,7 @@ from clarion.db.port import Database
 from clarion.engine.worker import Engine
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.sending import places
-from clarion.sending.circuit import FAILURES_TO_OPEN
+from clarion.sending.health import FAILURES_TO_OPEN
 from clarion.vault import Vault
 from tests.engine.providers import EMAIL, account, trigger_many
 from tests.engine.support import World

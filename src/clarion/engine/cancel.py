@@ -18,7 +18,7 @@ from clarion.jobs.details import canceled_detail
 from clarion.jobs.lanes import ALL_LANES, LaneSet, lock_lanes
 from clarion.jobs.model import FINISHED
 from clarion.runs.status import settle_run_statuses
-from clarion.sending.barrier import wait_for_claims
+from clarion.sending.claim import wait_for_claims
 from clarion.triggers import store as triggers
 from clarion.triggers.model import Trigger, TriggerState
 

@@ -23,7 +23,7 @@ from clarion.engine.unit import MAX_RUNS, UnitResult, measure_unit, run_unit
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
 from clarion.inbox.sockets.announcements import Arrival, publish_arrivals
-from clarion.integrations.cache import IntegrationCache
+from clarion.integrations.store import IntegrationCache
 from clarion.jobs.lanes import ALL_LANES, IN_LANES, LaneSet
 from clarion.monitoring.metrics import Measures
 from clarion.monitoring.traces.tracer import Tracer

@@ -19,7 +19,7 @@ from clarion.integrations.health_wire import (
     sum_counts,
 )
 from clarion.integrations.store import list_kinds, list_rate_limits
-from clarion.sending.failures import list_call_errors
+from clarion.sending.calls import list_call_errors
 from clarion.sending.health import WELL, list_health
 from clarion.vocabulary import Channel, Scope
 

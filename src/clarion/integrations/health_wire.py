@@ -12,10 +12,8 @@ from clarion.http.wire import DateTimeText, IdText, MomentText, Wire, given
 from clarion.ids import id_text
 from clarion.integrations.counts import CallCount
 from clarion.providers.definition.result import FailureKind
-from clarion.sending import quota
-from clarion.sending.circuit import Circuit
-from clarion.sending.failures import CallError
-from clarion.sending.quota import QuotaBucket
+from clarion.sending.calls import CallError
+from clarion.sending.health import Circuit, QuotaBucket, allowance_at, wait_of
 from clarion.vocabulary import Channel
 
 _MAX_RANGE = Millis(366 * DAY)
@@ -99,11 +97,11 @@ class RateOut(Wire):
 
     @classmethod
     def of(cls, bucket: QuotaBucket, limit: float | None, now: Millis) -> Self:
-        allowance = None if limit is None else quota.allowance_at(bucket, limit, now)
+        allowance = None if limit is None else allowance_at(bucket, limit, now)
         return cls(
             limit=given(limit),
             allowance=UNSET if allowance is None else round(allowance, 3),
-            wait_milliseconds=quota.wait_of(bucket, limit, now),
+            wait_milliseconds=wait_of(bucket, limit, now),
         )
 
 

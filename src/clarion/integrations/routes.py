@@ -1,4 +1,4 @@
-"""Integrations: create, list, change, delete."""
+"""Integrations: create, list, change, delete; the providers that they can be made for."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,6 +14,7 @@ from clarion.http.wire import IdText, changes_of
 from clarion.ids import IntegrationId
 from clarion.integrations import actions, store, verification
 from clarion.integrations.model import Integration
+from clarion.integrations.provider_wire import ProviderOut
 from clarion.integrations.wire import (
     IntegrationIn,
     IntegrationOut,
@@ -25,7 +26,7 @@ from clarion.integrations.wire import (
 from clarion.jsontext import plain_value
 from clarion.providers.definition.fields import mask_secrets
 from clarion.providers.definition.provider import Provider
-from clarion.providers.registry import find_provider
+from clarion.providers.registry import PROVIDERS, find_provider
 from clarion.vocabulary import Scope
 
 _FIELDS = ("name", "identifier", "active", "credentials", "conditions", "weight", "rate_limit")
@@ -159,6 +160,13 @@ async def delete_integration(call: Call, integration_id: IntegrationId) -> list[
 async def send_test_message(call: DetachedCall, integration_id: IntegrationId, body: TestMessageIn) -> TestMessageOut:
     """Send a test message through an integration, active or not, and show what its provider answers."""
     return await verification.send_test_message(call, integration_id, body)
+
+
+@operation("GET", "/v1/providers", scope=Scope.INTEGRATIONS_READ)
+async def list_providers(call: Call) -> list[ProviderOut]:
+    """List all providers with their credentials, overrides and abilities, by channel and id."""
+    ordered = sorted(PROVIDERS.values(), key=lambda one: (one.channel, one.id))
+    return [ProviderOut.of(one, call.services.names.to_wire(one.id)) for one in ordered]
 
 
 async def _list_before(call: Call) -> list[Integration]:

@@ -1,15 +1,22 @@
-"""SQL of integrations; credentials are encrypted on writing and decrypted on reading."""
+"""SQL of integrations, and their cache; credentials are encrypted on writing and decrypted on reading."""
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
+from clarion.cache import CacheSlot
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
+from clarion.environments.configuration import Versioned, get_or_load
 from clarion.errors import NotFound
 from clarion.ids import EnvironmentId, IntegrationId, id_text
 from clarion.integrations.model import Integration
 from clarion.jsontext import json_text, json_value
 from clarion.vault import Envelope, Vault, oldest_by_key
 from clarion.vocabulary import Channel
+
+INTEGRATIONS: CacheSlot[EnvironmentId, Versioned[list[Integration]]] = CacheSlot(limit=1_000)
+
 
 INSERT_INTEGRATION = sql("""
     INSERT INTO integrations (
@@ -68,6 +75,17 @@ LIST_ENVELOPES_OF_OTHER_KEYS = sql("""
 UPDATE_ENVELOPE = sql("""
     UPDATE integrations SET credentials = :credentials WHERE environment_id = :environment_id AND id = :id
 """)
+
+
+class IntegrationCache:
+    """Caches the integrations of each environment until one of them changes."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._load = partial(list_integrations, vault=vault)
+
+    async def list(self, db: Connection, environment_id: EnvironmentId, version: int) -> Sequence[Integration]:
+        """List the live integrations of the environment at this version of its configuration, oldest first."""
+        return await get_or_load(db, INTEGRATIONS, environment_id, version, self._load)
 
 
 async def list_samples(db: Connection) -> list[Envelope]:

@@ -10,12 +10,15 @@ from msgspec import Struct
 from clarion.clock import Millis, wall_nanoseconds
 from clarion.db.port import Connection, Database
 from clarion.db.queue_plans import prefer_index_scans
+from clarion.errors import StoreUnavailable
 from clarion.ids import JobId, MessageId, SubscriberId, id_text
 from clarion.integrations.model import Integration
 from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailCode, DetailSource, ExecutionDetail
 from clarion.jsontext import json_text
-from clarion.monitoring.traces.tracer import Tracer
+from clarion.monitoring.traces.model import Span, SpanKind
+from clarion.monitoring.traces.store import list_message_traces
+from clarion.monitoring.traces.tracer import Tracer, new_span_id
 from clarion.providers.definition.receipts import ReceiptKind
 from clarion.receipts import store
 from clarion.receipts.model import (
@@ -28,7 +31,6 @@ from clarion.receipts.model import (
     find_suppressed_address,
     is_about_message,
 )
-from clarion.receipts.traces import trace_reports
 from clarion.sending.suppressions.model import Suppression
 from clarion.sending.suppressions.store import insert_suppressions
 from clarion.subscribers.channels import remove_device_tokens
@@ -212,3 +214,37 @@ async def _write_effects(
         tokens = {integration.provider_id: effects.dead_tokens[subscriber_id]}
         await remove_device_tokens(db, environment_id, subscriber_id, tokens, now)
     await append_message_events(db, environment_id, list(effects.events), now)
+
+
+async def trace_reports(
+    database: Database,
+    tracer: Tracer,
+    integration: Integration,
+    recorded: Sequence[tuple[DeliveryReport, MessageId]],
+    started_at: int,
+) -> None:
+    """Export a span for each recorded report about a message of a traced trigger."""
+    if not recorded:
+        return
+    ids = {message_id for _, message_id in recorded}
+    find = partial(list_message_traces, environment_id=integration.environment_id, message_ids=ids)
+    try:
+        traces = await database.read(find)
+    except StoreUnavailable:
+        return
+    ended_at = wall_nanoseconds()
+    for report, message_id in recorded:
+        trace = traces.get(message_id)
+        if trace is not None:
+            tracer.export(
+                Span(
+                    name=f"receipt {report.kind}",
+                    kind=SpanKind.CONSUMER,
+                    context=trace.run.at(new_span_id()),
+                    parent=trace.run,
+                    started_at=started_at,
+                    ended_at=ended_at,
+                    attributes=trace.attributes
+                    | {"clarion.provider": integration.provider_id, "clarion.status": str(report.kind)},
+                )
+            )

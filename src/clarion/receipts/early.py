@@ -14,9 +14,8 @@ from clarion.ids import EnvironmentId, IntegrationId, MessageId, id_text
 from clarion.integrations.model import Integration
 from clarion.monitoring.traces.tracer import Tracer
 from clarion.receipts import store
-from clarion.receipts.actions import RecordedBatch, record_batch
+from clarion.receipts.actions import RecordedBatch, record_batch, trace_reports
 from clarion.receipts.model import DeliveryReport
-from clarion.receipts.traces import trace_reports
 from clarion.vault import Vault
 
 RETENTION = Millis(MINUTE)

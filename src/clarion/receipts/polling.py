@@ -19,8 +19,7 @@ from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.sending.redaction import make_account_redactor
 from clarion.receipts.actions import record_reports
 from clarion.receipts.model import DeliveryReport, read_report
-from clarion.receipts.store import find_integration
-from clarion.receipts.tickets import RETENTION, ReceiptTicket, claim_tickets, delete_tickets
+from clarion.receipts.store import TICKET_RETENTION, ReceiptTicket, claim_tickets, delete_tickets, find_integration
 from clarion.vault import Vault
 
 _CLAIM_BATCH = 1_000
@@ -63,7 +62,7 @@ async def _poll(
     tracer: Tracer | None,
 ) -> None:
     environment_id, integration_id = tickets[0].environment_id, tickets[0].integration_id
-    finished = [one.ticket for one in tickets if one.sent_at <= now - RETENTION]
+    finished = [one.ticket for one in tickets if one.sent_at <= now - TICKET_RETENTION]
     integration = await database.read(lambda db: find_integration(db, environment_id, integration_id, vault))
     if integration is None:
         finished = [one.ticket for one in tickets]

@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl
 from clarion.errors import Malformed, NotFound, Unauthenticated
 from clarion.http.operation import DetachedCall, Transaction, operation
 from clarion.http.responses import RawResponse
+from clarion.http.wire import Wire
 from clarion.ids import EnvironmentId, IntegrationId, find_id, id_text
 from clarion.integrations.callbacks import PATH, receipts_tokens, receipts_url
 from clarion.integrations.model import Integration
@@ -26,7 +27,6 @@ from clarion.providers.registry import find_provider
 from clarion.providers.sending.redaction import make_account_redactor
 from clarion.receipts import actions, store
 from clarion.receipts.model import read_report
-from clarion.receipts.wire import ReceiptsAddressOut
 from clarion.secret import Secret
 from clarion.vocabulary import Scope
 
@@ -34,6 +34,13 @@ _PATH = PATH + "/{environmentId}/{integrationId}"
 # With an empty body, because some providers take any text for an error.
 _THANKS = RawResponse(200, b"text/plain", b"")
 _LATER = RawResponse(503, b"text/plain", b"The report cannot be checked now; send it again later")
+
+
+class ReceiptsAddressOut(Wire):
+    url: str
+    """The address to give to the provider for its reports of deliveries."""
+    signed_with: str
+    """How reports are known to be the provider's."""
 
 
 @operation(

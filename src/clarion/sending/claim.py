@@ -3,6 +3,8 @@
 A claim raises the job's `attempt` and moves `due_at` to the end of the lease, so that the jobs of a dead worker come
 due again; a live worker renews the lease while it sends. Jobs that have to wait for an integration are put back:
 `delayed` until their turn.
+
+Claims and cancels exclude each other: a claim that began before a cancel is over when the cancel returns.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,12 +14,14 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from clarion.clock import SECOND, Millis
-from clarion.db.port import Connection, Row
+from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import sql
+from clarion.db.queue_plans import PREFER_INDEX_SCANS
 from clarion.engine.load import load_runs
+from clarion.environments.configuration import CONFIGURATION_VERSION, get_configuration_version
 from clarion.ids import EnvironmentId, IntegrationId, JobId, NotificationId, SubscriberId, TriggerId, find_id
-from clarion.integrations.cache import IntegrationCache
 from clarion.integrations.model import Integration
+from clarion.integrations.store import IntegrationCache
 from clarion.jobs import sends as sends_store
 from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailCode, ExecutionDetail, canceled_detail
@@ -25,13 +29,11 @@ from clarion.jobs.model import ATTEMPTS_PER_DRIVE, Job, JobQueue, Priority
 from clarion.jobs.sends import PostponedSend
 from clarion.jsontext import json_value
 from clarion.runs.status import settle_run_statuses
-from clarion.sending.barrier import enter_claim
+from clarion.sending.addresses import add_regions, add_suppressed
 from clarion.sending.model import BY_ENTRY, ClaimedSend, OutgoingMessage
+from clarion.sending.outgoing import add_contexts
 from clarion.sending.places import IntegrationShares, Places, Room, SendQueue
 from clarion.sending.planning import plan_sends
-from clarion.sending.regions import add_regions
-from clarion.sending.suppressed import add_suppressed
-from clarion.sending.webhook_context import add_contexts
 from clarion.subscribers.channels import list_channels
 from clarion.subscribers.model import ChannelEntry
 from clarion.triggers.attachments import has_attachments, list_files, put_files
@@ -58,6 +60,10 @@ LIST_TRIGGERS = sql("""
     WHERE environment_id = :environment_id AND id {any:ids}
     AND (overrides IS NOT NULL OR state IN ('canceled', 'canceling'))
 """)
+_ENTER_CLAIM = sql(f"""
+    SELECT {CONFIGURATION_VERSION} AS configuration_version, pg_advisory_xact_lock_shared(:key), {PREFER_INDEX_SCANS}
+""")
+_WAIT_FOR_CLAIMS = sql("SELECT pg_advisory_xact_lock(:key)")
 
 
 class SendClaim(NamedTuple):
@@ -103,6 +109,21 @@ async def claim_sends(
     await settle_run_statuses(db, environment_id, _list_changed_runs(rows, waits), now)
     expired = sum(row["status"] == JobStatus.RUNNING for row in rows)
     return SendClaim(going, has_found=True, is_full=bool(deferred), expired=expired)
+
+
+async def enter_claim(db: Connection, environment_id: EnvironmentId) -> int:
+    """Begin to claim sends, as any number of workers do at once; returns the version of the configuration."""
+    if db.dialect is Dialect.SQLITE or db.is_sandbox:
+        return await get_configuration_version(db, environment_id)
+    row = await db.fetch_one(_ENTER_CLAIM, environment_id=environment_id, key=_lock_key(environment_id))
+    version: int = 0 if row is None else row["configuration_version"]
+    return version
+
+
+async def wait_for_claims(db: Connection, environment_id: EnvironmentId) -> None:
+    """Wait until no claim is under way, and let none begin before this unit of work is over."""
+    if db.dialect is Dialect.POSTGRES:
+        await db.fetch_one(_WAIT_FOR_CLAIMS, key=_lock_key(environment_id))
 
 
 def _list_changed_runs(rows: Iterable[Row], waits: Iterable[ClaimedSend]) -> set[NotificationId]:
@@ -296,3 +317,8 @@ def _wait(send: ClaimedSend, wait: int, now: Millis) -> PostponedSend:
     raw = {"integrations": sorted(routes), "milliseconds": wait, "pausedUntil": paused}
     detail = ExecutionDetail.of(DetailCode.WAITS_FOR_TURN, now, raw=raw)
     return PostponedSend(job_id=send.job.id, until=Millis(now + wait), put_off_since=send.put_off_since, reason=detail)
+
+
+def _lock_key(environment_id: EnvironmentId) -> int:
+    # The locks of lanes use the other end of the id.
+    return int.from_bytes(environment_id[:4] + environment_id[12:], signed=True)

@@ -15,7 +15,6 @@ from clarion.monitoring.metrics import Measures
 from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent, mark_ambiguous
-from clarion.sending.choosing import explain_choice, find_reason
 from clarion.sending.dead_letters.model import POSSIBLY_DELIVERED
 from clarion.sending.model import (
     ClaimedSend,
@@ -27,9 +26,8 @@ from clarion.sending.model import (
     SendOutcome,
 )
 from clarion.sending.outgoing import Gateway, ReceiptsUrl, list_ignored_overrides, make_outgoing, nowhere
-from clarion.sending.planning import recognises_repeats
-from clarion.sending.retry import wished_pause
-from clarion.sending.settling import settle
+from clarion.sending.planning import explain_choice, find_reason, recognises_repeats
+from clarion.sending.retry import settle, wished_pause
 from clarion.sending.traces import send_traced
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
 

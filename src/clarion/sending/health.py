@@ -1,7 +1,14 @@
-"""SQL of the health of integrations: circuits and quotas, shared by all workers of a store.
+"""The health of integrations: circuit breakers and rate limits, shared by all workers of a store.
 
-An integration without a row is well. Rows are changed under a lock, and only while something is the matter or a rate
-limit is counted.
+A circuit is closed while its integration works, and open for a time after several failures in a row. While it is open,
+messages go through other integrations of the channel. When the time is over it is half-open: one message tries the
+integration, success closes the circuit, failure opens it for longer.
+
+A rate limit is a token bucket, which also has the pauses that a provider asks for. It may be overdrawn: a message that
+comes too early gets the moment at which the bucket will have refilled.
+
+An integration without a row is healthy. Rows are changed under a lock, and only while something is the matter or a
+rate limit is counted.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -9,14 +16,17 @@ from collections.abc import Collection, Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from clarion.clock import Millis
+from clarion.clock import MINUTE, SECOND, Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, sql
 from clarion.ids import EnvironmentId, IntegrationId
-from clarion.sending import quota
-from clarion.sending.circuit import CLOSED, Circuit, note_failure
 from clarion.sending.model import HealthReport
-from clarion.sending.quota import FULL, QuotaBucket
+
+FAILURES_TO_OPEN = 5
+FIRST_PAUSE = Millis(10 * SECOND)
+MAX_PAUSE = Millis(2 * MINUTE)
+MAX_TRIAL = Millis(MINUTE)
+"""A trial without a result counts as failed after this time."""
 
 _COLUMNS = "integration_id, failures, open_until, allowance, refilled_at"
 
@@ -35,6 +45,95 @@ UPDATE_HEALTH = sql("""
     SET failures = :failures, open_until = :open_until, allowance = :allowance, refilled_at = :refilled_at
     WHERE environment_id = :environment_id AND integration_id = :integration_id
 """)
+
+
+class Circuit(Struct, frozen=True, kw_only=True):
+    failures: int = 0
+    """In a row, failed trials included."""
+    open_until: Millis | None = None
+    """None while it is closed; during a trial, the end of the trial."""
+
+    @property
+    def is_well(self) -> bool:
+        return self.failures == 0
+
+    def is_open(self, now: Millis) -> bool:
+        return self.open_until is not None and self.open_until > now
+
+    def may_try(self, now: Millis) -> bool:
+        """Whether it was open long enough to be tried again."""
+        return self.open_until is not None and self.open_until <= now
+
+
+CLOSED = Circuit()
+
+
+def begin_trial(circuit: Circuit, now: Millis) -> Circuit:
+    """Let one message try the integration; for the others the circuit stays open until the trial is over."""
+    return Circuit(failures=circuit.failures, open_until=Millis(now + MAX_TRIAL))
+
+
+def note_failure(circuit: Circuit, now: Millis, *, is_trial: bool) -> Circuit:
+    if circuit.is_open(now) and not is_trial:
+        # It was sent before the circuit opened, or had no other integration: nothing new.
+        return circuit
+    failures = circuit.failures + 1
+    if failures < FAILURES_TO_OPEN:
+        return Circuit(failures=failures)
+    # The exponent is bounded, so that the number stays small after years of failures.
+    pause = min(FIRST_PAUSE * 2 ** min(failures - FAILURES_TO_OPEN, 16), MAX_PAUSE)
+    return Circuit(failures=failures, open_until=Millis(now + pause))
+
+
+class QuotaBucket(Struct, frozen=True, kw_only=True):
+    allowance: float
+    """Messages that may go now; below zero, how many have been given a later moment."""
+    refilled_at: Millis
+    """When it was filled last; in the future while it pauses."""
+
+
+FULL = QuotaBucket(allowance=0.0, refilled_at=Millis(0))
+"""A bucket from which nothing was taken for long."""
+
+
+def wait_of(bucket: QuotaBucket, rate: float | None, now: Millis) -> int:
+    """Milliseconds until one more message may go."""
+    pause = max(bucket.refilled_at - now, 0)
+    if rate is None:
+        return pause
+    missing = 1 - _refilled(bucket, rate, now).allowance
+    return 0 if missing <= 0 else pause + int(missing / rate * SECOND) + 1
+
+
+def paused_until(bucket: QuotaBucket, now: Millis) -> Millis | None:
+    """The end of the pause that a provider asked for, if it is not over."""
+    return bucket.refilled_at if bucket.refilled_at > now else None
+
+
+def allowance_at(bucket: QuotaBucket, rate: float, now: Millis) -> float:
+    """Messages that may go now; below zero, how many have been given a later moment."""
+    return _refilled(bucket, rate, now).allowance
+
+
+def take(bucket: QuotaBucket, rate: float | None, now: Millis) -> QuotaBucket:
+    """Let one more message go, now or when its moment comes."""
+    if rate is None:
+        return bucket
+    filled = _refilled(bucket, rate, now)
+    return QuotaBucket(allowance=filled.allowance - 1, refilled_at=filled.refilled_at)
+
+
+def pause(bucket: QuotaBucket, until: Millis) -> QuotaBucket:
+    """Nothing more goes until then, and what is promised goes afterwards."""
+    return QuotaBucket(allowance=min(bucket.allowance, 0.0), refilled_at=max(bucket.refilled_at, until))
+
+
+def _refilled(bucket: QuotaBucket, rate: float, now: Millis) -> QuotaBucket:
+    """Filled up to one second's worth, and to one message at least."""
+    if now <= bucket.refilled_at:
+        return bucket
+    gained = (now - bucket.refilled_at) / SECOND * rate
+    return QuotaBucket(allowance=min(bucket.allowance + gained, max(rate, 1.0)), refilled_at=now)
 
 
 class IntegrationHealth(Struct, frozen=True, kw_only=True):
@@ -99,7 +198,7 @@ def apply_report(health: IntegrationHealth, report: HealthReport, now: Millis) -
         return replace(health, circuit=note_failure(health.circuit, now, is_trial=report.is_trial))
     if report.wait_until is None:
         return replace(health, circuit=CLOSED)
-    return IntegrationHealth(circuit=CLOSED, bucket=quota.pause(health.bucket, report.wait_until))
+    return IntegrationHealth(circuit=CLOSED, bucket=pause(health.bucket, report.wait_until))
 
 
 def _health(row: Row) -> IntegrationHealth:

@@ -15,7 +15,7 @@ from clarion.jobs.details import DetailCode, ExecutionDetail
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE
 from clarion.jsontext import json_text
 from clarion.monitoring.metrics import BatchKind, Measures, MessageOutcome
-from clarion.receipts.tickets import insert_tickets, make_tickets
+from clarion.receipts.store import insert_tickets, make_tickets
 from clarion.runs.status import settle_run_statuses
 from clarion.sending.calls import record_calls
 from clarion.sending.health import record_health_reports

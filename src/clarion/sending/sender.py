@@ -10,7 +10,7 @@ from clarion.db.port import Database
 from clarion.engine.pipeline import Pipeline
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
-from clarion.integrations.cache import IntegrationCache
+from clarion.integrations.store import IntegrationCache
 from clarion.jobs.sends import is_in_attempt
 from clarion.monitoring.metrics import Gauge, Measures
 from clarion.monitoring.traces.tracer import Tracer

@@ -12,7 +12,7 @@ from clarion.engine.poison import isolate_poison
 from clarion.engine.unit import UnitResult, run_unit
 from clarion.errors import RequestError, StoreUnavailable
 from clarion.ids import EnvironmentId, own_ids
-from clarion.integrations.cache import IntegrationCache
+from clarion.integrations.store import IntegrationCache
 from clarion.jobs.lanes import ALL_LANES
 from clarion.jobs.model import JobQueue
 from clarion.jobs.sends import is_in_attempt

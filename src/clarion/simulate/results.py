@@ -10,8 +10,8 @@ from clarion.db.port import Row, Sandbox
 from clarion.environments.configuration import get_configuration_version
 from clarion.explain.run import explain_run
 from clarion.ids import EnvironmentId, IntegrationId, NotificationId, TriggerId, id_text
-from clarion.integrations.cache import IntegrationCache
 from clarion.integrations.model import Integration
+from clarion.integrations.store import IntegrationCache
 from clarion.jsontext import json_value
 from clarion.simulate import store
 from clarion.simulate.model import Scenario, SimulatedMessage, SimulatedRecipient

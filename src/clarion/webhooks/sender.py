@@ -25,8 +25,7 @@ from clarion.webhooks.deliveries import (
     record_attempts,
 )
 from clarion.webhooks.model import DeliveryAttempt
-from clarion.webhooks.posting import post_event
-from clarion.webhooks.traces import WebhookTracer
+from clarion.webhooks.posting import WebhookTracer, post_event
 
 Place = tuple[EnvironmentId, WebhookEndpointId]
 

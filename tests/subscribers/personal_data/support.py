@@ -9,7 +9,7 @@ from clarion.db.port import Connection, Database, Row
 from clarion.db.query import sql
 from clarion.db.schema import metadata
 from clarion.ids import find_id
-from clarion.receipts.tickets import INSERT_TICKETS
+from clarion.receipts.store import INSERT_TICKETS
 from tests.engine.support import World, in_app, step
 from tests.support import Api
 

@@ -16,7 +16,7 @@ from clarion.ids import EnvironmentId, SubscriberKey
 from clarion.inbox.counts import InboxCounts, count_inbox
 from clarion.inbox.sessions.hashes import is_hash_of, list_context_forms, list_context_texts, list_subscriber_forms
 from clarion.inbox.sessions.quota import check_fields, check_new_person, check_schedule
-from clarion.integrations.cache import IntegrationCache
+from clarion.integrations.store import IntegrationCache
 from clarion.subscribers.model import Subscriber, changed_fields
 from clarion.subscribers.store import (
     find_subscriber,

@@ -1,20 +1,32 @@
-"""Suppressed recipients: a message whose own address is suppressed is not sent, and copies are left out.
+"""Addresses of recipients: those that are suppressed, and regions of phone numbers without a country code.
 
-Someone who unsubscribed still gets the e-mails of critical workflows, such as password resets. All other reasons, and
-all reasons of SMS, where carriers enforce them, stop everything.
+A message whose own address is suppressed is not sent, and suppressed copies are left out. Someone who unsubscribed
+still gets the e-mails of critical workflows, such as password resets. All other reasons, and all reasons of SMS, where
+carriers enforce them, stop everything.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from clarion.db.port import Connection
+from clarion.db.port import Connection, Row
+from clarion.db.query import sql
 from clarion.engine.load import load_runs
 from clarion.ids import EnvironmentId, NotificationId
 from clarion.providers.email.addresses import bare_address, split_addresses
+from clarion.providers.sms.numbers import complete_number, find_region, has_country_code
 from clarion.sending.model import ClaimedSend, OutgoingMessage
-from clarion.sending.regions import list_completed
 from clarion.sending.suppressions.model import SuppressionReason
 from clarion.sending.suppressions.store import list_suppressed
+from clarion.triggers.model import Recipients, decode_recipients
 from clarion.vocabulary import Channel
+
+_BY_PHONE = frozenset({Channel.SMS, Channel.CHAT})
+LIST_LOCALES = sql("SELECT id, key, locale FROM subscribers WHERE environment_id = :environment_id AND id {any:ids}")
+# Those that keep what their callers say of people.
+LIST_KEPT = sql("""
+    SELECT id, recipients FROM triggers
+    WHERE environment_id = :environment_id AND id {any:ids} AND {position}(recipients, '"keeps_fields"') > 0
+""")
+
 
 _COPIES = ("to", "cc", "bcc")
 _PASSTHROUGH = "_passthrough"
@@ -124,3 +136,39 @@ async def _list_critical(
     loaded = await load_runs(db, environment_id, [one for one, run in runs.items() if run is None])
     known = [*(run for run in runs.values() if run is not None), *loaded]
     return {run.id for run in known if run.workflow.is_critical}
+
+
+async def add_regions(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
+    """Load the regions of those whose number has no country code; most have one, and nothing is read for them."""
+    asking = [(send, one) for send in sends for one in send.messages if is_incomplete(one)]
+    if not asking:
+        return
+    ids = list({message.subscriber_id for _, message in asking})
+    people = {row["id"]: row for row in await db.fetch(LIST_LOCALES, environment_id=environment_id, ids=ids)}
+    trigger_ids = list({message.trigger_id for _, message in asking})
+    rows = await db.fetch(LIST_KEPT, environment_id=environment_id, ids=trigger_ids)
+    kept = {row["id"]: decode_recipients(row["recipients"]) for row in rows}
+    for send, message in asking:
+        person = people.get(message.subscriber_id)
+        send.regions[message.id] = "" if person is None else find_region(_locale(person, kept.get(message.trigger_id)))
+
+
+def _locale(person: Row, recipients: Recipients | None) -> str | None:
+    fields = {} if recipients is None else recipients.kept_fields(person["key"])
+    locale: str | None = fields.get("locale", person["locale"])
+    return locale
+
+
+def list_completed(send: ClaimedSend, message: OutgoingMessage) -> Iterator[str]:
+    """Yield the numbers that an incomplete one may stand for, whichever integration sends the message."""
+    if not is_incomplete(message):
+        return
+    accounts = (one.credentials.get("defaultRegion") for one in send.integrations if one.channel is Channel.SMS)
+    for region in {send.regions.get(message.id), *accounts}:
+        number = complete_number(message.phone or "", str(region)) if region else None
+        if number:
+            yield number
+
+
+def is_incomplete(message: OutgoingMessage) -> bool:
+    return message.channel in _BY_PHONE and bool(message.phone) and not has_country_code(message.phone or "")

@@ -5,7 +5,7 @@ from collections import Counter
 from clarion.clock import Millis
 from clarion.ids import EnvironmentId, IntegrationId, MessageId, new_id
 from clarion.integrations.model import DEFAULT_WEIGHT, Integration
-from clarion.sending.choosing import order_integrations
+from clarion.sending.planning import order_integrations
 from clarion.vocabulary import Channel
 
 NOW = Millis(1_767_225_600_000)
