@@ -13,12 +13,7 @@ from clarion.sending.health import (
     MAX_PAUSE,
     MAX_TRIAL,
     Circuit,
-    QuotaBucket,
-    begin_trial,
-    note_failure,
-    pause,
-    take,
-    wait_of,
+    TokenBucket,
 )
 
 NOW = Millis(1_000_000)
@@ -27,7 +22,7 @@ NOW = Millis(1_000_000)
 def failing(times: int, now: Millis = NOW) -> Circuit:
     circuit = CLOSED
     for _ in range(times):
-        circuit = note_failure(circuit, now, is_trial=False)
+        circuit = circuit.count_failure(now, is_trial=False)
     return circuit
 
 
@@ -39,18 +34,21 @@ def test_failures_in_a_row_open_it_and_one_less_does_not() -> None:
 def test_five_failures_open_it_for_ten_seconds_and_at_most_for_two_minutes() -> None:
     circuit = failing(5)
     assert (failing(4).open_until, circuit.open_until) == (None, NOW + 10 * SECOND)
-    assert (circuit.may_try(Millis(NOW + 10 * SECOND - 1)), circuit.may_try(Millis(NOW + 10 * SECOND))) == (False, True)
+    assert (circuit.is_half_open(Millis(NOW + 10 * SECOND - 1)), circuit.is_half_open(Millis(NOW + 10 * SECOND))) == (
+        False,
+        True,
+    )
     assert (circuit.is_open(Millis(NOW + 10 * SECOND - 1)), circuit.is_open(Millis(NOW + 10 * SECOND))) == (True, False)
 
     long_failing = Circuit(failures=500)
-    assert note_failure(long_failing, NOW, is_trial=True).open_until == NOW + 120 * SECOND
-    assert begin_trial(circuit, NOW).open_until == NOW + 60 * SECOND
+    assert long_failing.count_failure(NOW, is_trial=True).open_until == NOW + 120 * SECOND
+    assert circuit.begin_trial(NOW).open_until == NOW + 60 * SECOND
 
 
-def test_only_a_circuit_without_failures_is_well() -> None:
-    assert CLOSED.is_well
-    assert not failing(1).is_well
-    assert not CLOSED.may_try(NOW)
+def test_only_a_circuit_without_failures_is_not_failing() -> None:
+    assert not CLOSED.is_failing
+    assert failing(1).is_failing
+    assert not CLOSED.is_half_open(NOW)
     assert not CLOSED.is_open(NOW)
 
 
@@ -64,7 +62,7 @@ def test_each_trial_that_fails_keeps_it_open_for_longer_up_to_a_bound() -> None:
         assert circuit.open_until is not None
         pauses.append(circuit.open_until - now)
         now = circuit.open_until
-        circuit = note_failure(begin_trial(circuit, now), now, is_trial=True)
+        circuit = circuit.begin_trial(now).count_failure(now, is_trial=True)
 
     assert pauses[0] == FIRST_PAUSE
     assert pauses[:3] == [FIRST_PAUSE, 2 * FIRST_PAUSE, 4 * FIRST_PAUSE]
@@ -75,15 +73,15 @@ def test_each_trial_that_fails_keeps_it_open_for_longer_up_to_a_bound() -> None:
 def test_a_trial_that_nobody_tells_the_end_of_lets_another_one_begin() -> None:
     circuit = failing(FAILURES_TO_OPEN)
     later = Millis(NOW + FIRST_PAUSE)
-    tried = begin_trial(circuit, later)
+    tried = circuit.begin_trial(later)
 
-    assert not tried.may_try(later)
-    assert tried.may_try(Millis(later + MAX_TRIAL))
+    assert not tried.is_half_open(later)
+    assert tried.is_half_open(Millis(later + MAX_TRIAL))
 
 
 @given(st.integers(min_value=0, max_value=10_000))
 def test_no_number_of_failures_is_too_large(failures: int) -> None:
-    circuit = note_failure(Circuit(failures=failures), NOW, is_trial=True)
+    circuit = Circuit(failures=failures).count_failure(NOW, is_trial=True)
 
     assert circuit.open_until is None or circuit.open_until <= NOW + MAX_PAUSE
 
@@ -110,20 +108,20 @@ class Breaker(RuleBasedStateMachine):
     @rule()
     def a_send_fails(self) -> None:
         was_open = self.circuit.is_open(self.now)
-        self.circuit = note_failure(self.circuit, self.now, is_trial=False)
+        self.circuit = self.circuit.count_failure(self.now, is_trial=False)
         self.in_a_row += not was_open
 
-    @precondition(lambda self: self.circuit.may_try(self.now))
+    @precondition(lambda self: self.circuit.is_half_open(self.now))
     @rule()
     def a_trial_begins(self) -> None:
-        self.circuit = begin_trial(self.circuit, self.now)
+        self.circuit = self.circuit.begin_trial(self.now)
         self.trials = [one for one in self.trials if one > self.now] + [Millis(self.now + MAX_TRIAL)]
 
     @precondition(lambda self: self.trials)
     @rule()
     def a_trial_fails(self) -> None:
         self.trials.pop(0)
-        self.circuit = note_failure(self.circuit, self.now, is_trial=True)
+        self.circuit = self.circuit.count_failure(self.now, is_trial=True)
         self.in_a_row += 1
 
         assert self.circuit.is_open(self.now)
@@ -149,30 +147,30 @@ TestBreaker = Breaker.TestCase
 def test_the_first_second_may_be_spent_at_once_and_the_rest_comes_one_by_one() -> None:
     bucket, waits = FULL, []
     for _ in range(6):
-        waits.append(wait_of(bucket, 2.0, NOW))
-        bucket = take(bucket, 2.0, NOW)
+        waits.append(bucket.wait(2.0, NOW))
+        bucket = bucket.take(2.0, NOW)
 
     assert waits == [0, 0, 501, 1001, 1501, 2001]
 
 
 def test_without_a_limit_nobody_waits_and_nothing_is_counted() -> None:
-    assert wait_of(FULL, None, NOW) == 0
-    assert take(FULL, None, NOW) == FULL
+    assert FULL.wait(None, NOW) == 0
+    assert FULL.take(None, NOW) == FULL
 
 
 def test_a_pause_holds_with_and_without_a_limit_and_ends() -> None:
-    paused = pause(FULL, Millis(NOW + MINUTE))
+    paused = FULL.pause(Millis(NOW + MINUTE))
 
-    assert wait_of(paused, None, NOW) == MINUTE
-    assert wait_of(paused, 10.0, NOW) > MINUTE
-    assert wait_of(paused, None, Millis(NOW + MINUTE)) == 0
-    assert wait_of(paused, 10.0, Millis(NOW + MINUTE + SECOND)) == 0
+    assert paused.wait(None, NOW) == MINUTE
+    assert paused.wait(10.0, NOW) > MINUTE
+    assert paused.wait(None, Millis(NOW + MINUTE)) == 0
+    assert paused.wait(10.0, Millis(NOW + MINUTE + SECOND)) == 0
 
 
 def test_less_than_one_message_a_second_is_one_every_so_often() -> None:
-    bucket = take(FULL, 0.1, NOW)
+    bucket = FULL.take(0.1, NOW)
 
-    assert wait_of(bucket, 0.1, NOW) == 10 * SECOND + 1
+    assert bucket.wait(0.1, NOW) == 10 * SECOND + 1
 
 
 @given(
@@ -183,8 +181,8 @@ def test_no_second_sees_more_than_twice_the_limit_however_they_come(rate: float,
     bucket, now, moments = FULL, NOW, []
     for gap in gaps:
         now = Millis(now + gap)
-        moments.append(now + wait_of(bucket, rate, now))
-        bucket = take(bucket, rate, now)
+        moments.append(now + bucket.wait(rate, now))
+        bucket = bucket.take(rate, now)
 
     moments.sort()
     for moment in moments:
@@ -194,7 +192,7 @@ def test_no_second_sees_more_than_twice_the_limit_however_they_come(rate: float,
 
 @given(st.floats(min_value=0.001, max_value=1_000_000), st.integers(min_value=-(10**9), max_value=10**9))
 def test_a_wait_is_never_negative_whatever_the_clocks_of_workers_say(rate: float, skew: int) -> None:
-    bucket = QuotaBucket(allowance=0.5, refilled_at=Millis(NOW + skew))
+    bucket = TokenBucket(tokens=0.5, refilled_at=Millis(NOW + skew))
 
-    assert wait_of(bucket, rate, NOW) >= 0
-    assert wait_of(take(bucket, rate, NOW), rate, NOW) >= wait_of(bucket, rate, NOW)
+    assert bucket.wait(rate, NOW) >= 0
+    assert bucket.take(rate, NOW).wait(rate, NOW) >= bucket.wait(rate, NOW)

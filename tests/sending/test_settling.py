@@ -11,7 +11,7 @@ from clarion.integrations.model import Integration
 from clarion.providers.definition.result import FailureKind, SendFailure, mark_ambiguous
 from clarion.sending.dead_letters.model import POSSIBLY_DELIVERED
 from clarion.sending.deliver import _passes_on, _report_health
-from clarion.sending.health import Circuit, IntegrationHealth, QuotaBucket
+from clarion.sending.health import Circuit, IntegrationHealth, TokenBucket
 from clarion.sending.model import ClaimedSend, NotSent, OutgoingMessage, PassedOver, Route, SendOutcome
 from clarion.sending.planning import HealthSnapshot, plan_send
 from clarion.sending.retry import MAX_WAIT, settle
@@ -185,7 +185,7 @@ DUE = IntegrationHealth(circuit=Circuit(failures=5, open_until=NOW))
 
 
 def paused(milliseconds: int) -> IntegrationHealth:
-    return IntegrationHealth(bucket=QuotaBucket(allowance=0.0, refilled_at=Millis(NOW + milliseconds)))
+    return IntegrationHealth(bucket=TokenBucket(tokens=0.0, refilled_at=Millis(NOW + milliseconds)))
 
 
 def plan(
@@ -214,7 +214,7 @@ def test_one_that_failed_too_often_is_passed_over_and_comes_last() -> None:
 
     assert (names(route), wait, route.is_trial) == (["b", "a"], 0, False)
     assert route.passed_over == {"a": "failed too often, and rests"}
-    assert route.unwell == {A.id}
+    assert route.failing == {A.id}
 
 
 def test_one_alone_or_one_of_those_that_all_rest_is_tried_all_the_same() -> None:

@@ -20,7 +20,7 @@ from clarion.integrations.health_wire import (
 )
 from clarion.integrations.store import list_kinds, list_rate_limits
 from clarion.sending.calls import list_call_errors
-from clarion.sending.health import WELL, list_health
+from clarion.sending.health import HEALTHY, list_health
 from clarion.vocabulary import Channel, Scope
 
 SECTION = "Integrations"
@@ -43,7 +43,7 @@ async def list_integration_health(call: Call, query: TimeQuery) -> list[Integrat
     return [
         IntegrationStateOut(
             integration_id=id_text(one),
-            circuit=CircuitOut.of(health.get(one, WELL).circuit, call.now),
+            circuit=CircuitOut.of(health.get(one, HEALTHY).circuit, call.now),
             counts=CallCountOut.of(sums.get(one, CallCount())),
         )
         for one in await list_rate_limits(call.db, call.environment_id)
@@ -63,7 +63,7 @@ async def get_integration_health(call: Call, integration_id: IntegrationId, quer
     rate_limits = await list_rate_limits(call.db, call.environment_id)
     if integration_id not in rate_limits:
         raise NotFound("Integration", id_text(integration_id))
-    health = (await list_health(call.db, call.environment_id)).get(integration_id, WELL)
+    health = (await list_health(call.db, call.environment_id)).get(integration_id, HEALTHY)
     counts = await list_counts(call.db, call.environment_id, after=after, before=before)
     errors = await list_call_errors(call.db, call.environment_id, integration_id)
     return IntegrationHealthOut(

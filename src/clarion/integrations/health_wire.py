@@ -13,7 +13,7 @@ from clarion.ids import id_text
 from clarion.integrations.counts import CallCount
 from clarion.providers.definition.result import FailureKind
 from clarion.sending.calls import CallError
-from clarion.sending.health import Circuit, QuotaBucket, allowance_at, wait_of
+from clarion.sending.health import Circuit, TokenBucket
 from clarion.vocabulary import Channel
 
 _MAX_RANGE = Millis(366 * DAY)
@@ -96,12 +96,11 @@ class RateOut(Wire):
     """Until one more message may go: for the limit, or because the provider asked for a pause."""
 
     @classmethod
-    def of(cls, bucket: QuotaBucket, limit: float | None, now: Millis) -> Self:
-        allowance = None if limit is None else allowance_at(bucket, limit, now)
+    def of(cls, bucket: TokenBucket, limit: float | None, now: Millis) -> Self:
         return cls(
             limit=given(limit),
-            allowance=UNSET if allowance is None else round(allowance, 3),
-            wait_milliseconds=wait_of(bucket, limit, now),
+            allowance=UNSET if limit is None else round(bucket.refill(limit, now).tokens, 3),
+            wait_milliseconds=bucket.wait(limit, now),
         )
 
 

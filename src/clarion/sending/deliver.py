@@ -221,7 +221,7 @@ class _Attempt:
                     break
             else:
                 took = self._note_call(integration, started, has_failed=False)
-                self._succeed(integration, sent, took, is_news=integration.id in route.unwell)
+                self._succeed(integration, sent, took, is_news=integration.id in route.failing)
                 return None
         return result
 

@@ -48,100 +48,92 @@ UPDATE_HEALTH = sql("""
 
 
 class Circuit(Struct, frozen=True, kw_only=True):
+    """The circuit breaker of an integration."""
+
     failures: int = 0
     """In a row, failed trials included."""
     open_until: Millis | None = None
     """None while it is closed; during a trial, the end of the trial."""
 
     @property
-    def is_well(self) -> bool:
-        return self.failures == 0
+    def is_failing(self) -> bool:
+        return self.failures > 0
 
     def is_open(self, now: Millis) -> bool:
         return self.open_until is not None and self.open_until > now
 
-    def may_try(self, now: Millis) -> bool:
-        """Whether it was open long enough to be tried again."""
+    def is_half_open(self, now: Millis) -> bool:
+        """Whether it was open long enough for one message to try the integration."""
         return self.open_until is not None and self.open_until <= now
+
+    def begin_trial(self, now: Millis) -> "Circuit":
+        """Let one message try the integration; for the others the circuit stays open until the trial is over."""
+        return Circuit(failures=self.failures, open_until=Millis(now + MAX_TRIAL))
+
+    def count_failure(self, now: Millis, *, is_trial: bool) -> "Circuit":
+        if self.is_open(now) and not is_trial:
+            # It was sent before the circuit opened, or had no other integration: nothing new.
+            return self
+        failures = self.failures + 1
+        if failures < FAILURES_TO_OPEN:
+            return Circuit(failures=failures)
+        # The exponent is bounded, so that the number stays small after years of failures.
+        pause = min(FIRST_PAUSE * 2 ** min(failures - FAILURES_TO_OPEN, 16), MAX_PAUSE)
+        return Circuit(failures=failures, open_until=Millis(now + pause))
 
 
 CLOSED = Circuit()
 
 
-def begin_trial(circuit: Circuit, now: Millis) -> Circuit:
-    """Let one message try the integration; for the others the circuit stays open until the trial is over."""
-    return Circuit(failures=circuit.failures, open_until=Millis(now + MAX_TRIAL))
+class TokenBucket(Struct, frozen=True, kw_only=True):
+    """The rate limit of an integration, and the pause that its provider asked for."""
 
-
-def note_failure(circuit: Circuit, now: Millis, *, is_trial: bool) -> Circuit:
-    if circuit.is_open(now) and not is_trial:
-        # It was sent before the circuit opened, or had no other integration: nothing new.
-        return circuit
-    failures = circuit.failures + 1
-    if failures < FAILURES_TO_OPEN:
-        return Circuit(failures=failures)
-    # The exponent is bounded, so that the number stays small after years of failures.
-    pause = min(FIRST_PAUSE * 2 ** min(failures - FAILURES_TO_OPEN, 16), MAX_PAUSE)
-    return Circuit(failures=failures, open_until=Millis(now + pause))
-
-
-class QuotaBucket(Struct, frozen=True, kw_only=True):
-    allowance: float
+    tokens: float
     """Messages that may go now; below zero, how many have been given a later moment."""
     refilled_at: Millis
-    """When it was filled last; in the future while it pauses."""
+    """When it was refilled last; in the future while it pauses."""
+
+    def wait(self, rate: float | None, now: Millis) -> int:
+        """Milliseconds until one more message may go."""
+        pause = max(self.refilled_at - now, 0)
+        if rate is None:
+            return pause
+        missing = 1 - self.refill(rate, now).tokens
+        return 0 if missing <= 0 else pause + int(missing / rate * SECOND) + 1
+
+    def paused_until(self, now: Millis) -> Millis | None:
+        """The end of the pause that a provider asked for, if it is not over."""
+        return self.refilled_at if self.refilled_at > now else None
+
+    def refill(self, rate: float, now: Millis) -> "TokenBucket":
+        """Refill it up to one second's worth, and to one message at least."""
+        if now <= self.refilled_at:
+            return self
+        gained = (now - self.refilled_at) / SECOND * rate
+        return TokenBucket(tokens=min(self.tokens + gained, max(rate, 1.0)), refilled_at=now)
+
+    def take(self, rate: float | None, now: Millis) -> "TokenBucket":
+        """Let one more message go, now or when its moment comes."""
+        if rate is None:
+            return self
+        filled = self.refill(rate, now)
+        return TokenBucket(tokens=filled.tokens - 1, refilled_at=filled.refilled_at)
+
+    def pause(self, until: Millis) -> "TokenBucket":
+        """Nothing more goes until then, and what is promised goes afterwards."""
+        return TokenBucket(tokens=min(self.tokens, 0.0), refilled_at=max(self.refilled_at, until))
 
 
-FULL = QuotaBucket(allowance=0.0, refilled_at=Millis(0))
-"""A bucket from which nothing was taken for long."""
-
-
-def wait_of(bucket: QuotaBucket, rate: float | None, now: Millis) -> int:
-    """Milliseconds until one more message may go."""
-    pause = max(bucket.refilled_at - now, 0)
-    if rate is None:
-        return pause
-    missing = 1 - _refilled(bucket, rate, now).allowance
-    return 0 if missing <= 0 else pause + int(missing / rate * SECOND) + 1
-
-
-def paused_until(bucket: QuotaBucket, now: Millis) -> Millis | None:
-    """The end of the pause that a provider asked for, if it is not over."""
-    return bucket.refilled_at if bucket.refilled_at > now else None
-
-
-def allowance_at(bucket: QuotaBucket, rate: float, now: Millis) -> float:
-    """Messages that may go now; below zero, how many have been given a later moment."""
-    return _refilled(bucket, rate, now).allowance
-
-
-def take(bucket: QuotaBucket, rate: float | None, now: Millis) -> QuotaBucket:
-    """Let one more message go, now or when its moment comes."""
-    if rate is None:
-        return bucket
-    filled = _refilled(bucket, rate, now)
-    return QuotaBucket(allowance=filled.allowance - 1, refilled_at=filled.refilled_at)
-
-
-def pause(bucket: QuotaBucket, until: Millis) -> QuotaBucket:
-    """Nothing more goes until then, and what is promised goes afterwards."""
-    return QuotaBucket(allowance=min(bucket.allowance, 0.0), refilled_at=max(bucket.refilled_at, until))
-
-
-def _refilled(bucket: QuotaBucket, rate: float, now: Millis) -> QuotaBucket:
-    """Filled up to one second's worth, and to one message at least."""
-    if now <= bucket.refilled_at:
-        return bucket
-    gained = (now - bucket.refilled_at) / SECOND * rate
-    return QuotaBucket(allowance=min(bucket.allowance + gained, max(rate, 1.0)), refilled_at=now)
+FULL = TokenBucket(tokens=0.0, refilled_at=Millis(0))
+"""A bucket that had time to refill."""
 
 
 class IntegrationHealth(Struct, frozen=True, kw_only=True):
     circuit: Circuit = CLOSED
-    bucket: QuotaBucket = FULL
+    bucket: TokenBucket = FULL
 
 
-WELL = IntegrationHealth()
+HEALTHY = IntegrationHealth()
 
 
 async def list_health(db: Connection, environment_id: EnvironmentId) -> dict[IntegrationId, IntegrationHealth]:
@@ -156,7 +148,7 @@ async def lock_health(
     ordered = sorted(ids)
     rows = await db.fetch(LOCK_HEALTH, environment_id=environment_id, ids=ordered)
     if len(rows) < len(ordered):
-        new = [(environment_id, one, 0, None, FULL.allowance, FULL.refilled_at) for one in ordered]
+        new = [(environment_id, one, 0, None, FULL.tokens, FULL.refilled_at) for one in ordered]
         await db.insert_many(INSERT_HEALTH, new)
         rows = await db.fetch(LOCK_HEALTH, environment_id=environment_id, ids=ordered)
     return {row["integration_id"]: _health(row) for row in rows}
@@ -171,7 +163,7 @@ async def update_health(
             "integration_id": integration_id,
             "failures": health.circuit.failures,
             "open_until": health.circuit.open_until,
-            "allowance": health.bucket.allowance,
+            "allowance": health.bucket.tokens,
             "refilled_at": health.bucket.refilled_at,
         }
         for integration_id, health in changed
@@ -183,7 +175,7 @@ async def update_health(
 async def record_health_reports(
     db: Connection, environment_id: EnvironmentId, reports: Sequence[HealthReport], now: Millis
 ) -> None:
-    """Write down what sends told of their integrations."""
+    """Record what sends showed about the health of their integrations."""
     if not reports:
         return
     before = await lock_health(db, environment_id, {one.integration_id for one in reports})
@@ -195,14 +187,14 @@ async def record_health_reports(
 
 def apply_report(health: IntegrationHealth, report: HealthReport, now: Millis) -> IntegrationHealth:
     if not report.is_working:
-        return replace(health, circuit=note_failure(health.circuit, now, is_trial=report.is_trial))
+        return replace(health, circuit=health.circuit.count_failure(now, is_trial=report.is_trial))
     if report.wait_until is None:
         return replace(health, circuit=CLOSED)
-    return IntegrationHealth(circuit=CLOSED, bucket=pause(health.bucket, report.wait_until))
+    return IntegrationHealth(circuit=CLOSED, bucket=health.bucket.pause(report.wait_until))
 
 
 def _health(row: Row) -> IntegrationHealth:
     return IntegrationHealth(
         circuit=Circuit(failures=row["failures"], open_until=row["open_until"]),
-        bucket=QuotaBucket(allowance=row["allowance"], refilled_at=row["refilled_at"]),
+        bucket=TokenBucket(tokens=row["allowance"], refilled_at=row["refilled_at"]),
     )

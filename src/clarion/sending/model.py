@@ -96,15 +96,15 @@ class Route(Struct, frozen=True, kw_only=True):
     passed_over: Mapping[str, PassedOver] = {}
     """By identifier, why another that comes first in order is not the first here."""
     rests_until: Mapping[str, Millis] = {}
-    """By identifier, until when those are left alone: their circuits are open, or their providers asked for it."""
+    """By identifier, until when those are not called: their circuits are open, or their providers asked for a pause."""
     paused_until: Millis | None = None
-    """Until when the provider of the first asked to be left alone, if it did."""
+    """The end of the pause that the provider of the first asked for."""
     is_trial: bool = False
-    """Whether this message finds out if the first works again."""
-    unwell: frozenset[IntegrationId] = frozenset()
-    """Those whose success is news."""
+    """Whether the circuit of the first is half-open, and this message tries it."""
+    failing: frozenset[IntegrationId] = frozenset()
+    """Those whose last calls failed: a success is recorded."""
     paused: frozenset[IntegrationId] = frozenset()
-    """Those whose provider wants to be left alone: no message is passed on to them."""
+    """Those whose provider asked for a pause: no message is passed on to them."""
 
 
 class HealthReport(Struct, frozen=True, kw_only=True):
@@ -114,7 +114,7 @@ class HealthReport(Struct, frozen=True, kw_only=True):
     is_working: bool
     is_trial: bool = False
     wait_until: Millis | None = None
-    """Until when the provider wants to be left alone."""
+    """The end of the pause that the provider asked for."""
 
 
 class RecordedCall(Struct, frozen=True):

@@ -23,15 +23,11 @@ from clarion.providers.definition.provider import HttpProvider
 from clarion.providers.registry import find_provider
 from clarion.sending.dead_letters.model import POSSIBLY_DELIVERED
 from clarion.sending.health import (
-    WELL,
+    HEALTHY,
     IntegrationHealth,
-    begin_trial,
     list_health,
     lock_health,
-    paused_until,
-    take,
     update_health,
-    wait_of,
 )
 from clarion.sending.model import BY_ENTRY, ClaimedSend, OutgoingMessage, PassedOver, Route
 from clarion.sending.retry import MAX_WAIT, place_of, shortest_wait
@@ -44,55 +40,55 @@ _MAX_CHOICE_WORK = MAX_UNIT_WORK
 
 
 class HealthSnapshot:
-    """The health of an environment's integrations as one claim finds it and leaves it."""
+    """The health of an environment's integrations as a claim reads and changes it."""
 
     def __init__(self, health: dict[IntegrationId, IntegrationHealth], now: Millis) -> None:
-        self._found = dict(health)
+        self._before = dict(health)
         self._health = health
         self.now = now
-        self.unwell = frozenset(one for one, its in health.items() if not its.circuit.is_well)
+        self.failing = frozenset(one for one, own in health.items() if own.circuit.is_failing)
 
     @property
     def has_no_records(self) -> bool:
-        """Whether there is nothing to heed, which is mostly so."""
         return not self._health
 
     @property
     def changed(self) -> list[tuple[IntegrationId, IntegrationHealth]]:
-        return [(one, health) for one, health in self._health.items() if health != self._found.get(one, WELL)]
+        return [(one, health) for one, health in self._health.items() if health != self._before.get(one, HEALTHY)]
 
     def is_open(self, integration: Integration) -> bool:
         return self._of(integration).circuit.is_open(self.now)
 
     def rests_until(self, integration: Integration) -> Millis | None:
-        """Until when its circuit is open or its provider wants to be left alone, if one of both is so."""
+        """The end of the time in which its circuit is open, or else of the pause that its provider asked for."""
         return self._of(integration).circuit.open_until if self.is_open(integration) else self.paused_until(integration)
 
     def paused_until(self, integration: Integration) -> Millis | None:
-        """Until when its provider asked to be left alone, if it did."""
-        return paused_until(self._of(integration).bucket, self.now)
+        """The end of the pause that its provider asked for."""
+        return self._of(integration).bucket.paused_until(self.now)
 
     def wait_of(self, integration: Integration, *, has_turn: bool) -> int:
         """Milliseconds until it takes one more; a send whose turn has come waits only for a pause."""
         rate = None if has_turn else integration.rate_limit
-        return wait_of(self._of(integration).bucket, rate, self.now)
+        return self._of(integration).bucket.wait(rate, self.now)
 
-    def try_out(self, integration: Integration) -> bool:
-        """Begin a trial if the integration is due for one; returns whether it is."""
+    def begin_trial(self, integration: Integration) -> bool:
+        """Begin a trial if the circuit is half-open; returns whether it is."""
         health = self._of(integration)
-        if not health.circuit.may_try(self.now):
+        if not health.circuit.is_half_open(self.now):
             return False
-        self._health[integration.id] = replace(health, circuit=begin_trial(health.circuit, self.now))
+        self._health[integration.id] = replace(health, circuit=health.circuit.begin_trial(self.now))
         return True
 
     def take(self, integration: Integration) -> None:
+        """Take a token, if the integration has a rate limit."""
         if integration.rate_limit is not None:
             health = self._of(integration)
-            taken = take(health.bucket, integration.rate_limit, self.now)
+            taken = health.bucket.take(integration.rate_limit, self.now)
             self._health[integration.id] = replace(health, bucket=taken)
 
     def _of(self, integration: Integration) -> IntegrationHealth:
-        return self._health.get(integration.id, WELL)
+        return self._health.get(integration.id, HEALTHY)
 
 
 async def plan_sends(
@@ -103,7 +99,9 @@ async def plan_sends(
         return []
     health = await list_health(db, environment_id)
     active = [one for one in sends[0].integrations if one.active]
-    counted = {one.id for one in active if one.rate_limit is not None or health.get(one.id, WELL).circuit.may_try(now)}
+    counted = {
+        one.id for one in active if one.rate_limit is not None or health.get(one.id, HEALTHY).circuit.is_half_open(now)
+    }
     if counted:
         health |= await lock_health(db, environment_id, counted)
     snapshot = HealthSnapshot(health, now)
@@ -145,7 +143,7 @@ def _plan_message(
         snapshot.take(first)
     paused_until = snapshot.paused_until(first)
     wait = waits[first.id] if paused_until is None else _lengthen(send, waits[first.id], snapshot.now)
-    is_trial = wait == 0 and len(candidates) > 1 and snapshot.try_out(first)
+    is_trial = wait == 0 and len(candidates) > 1 and snapshot.begin_trial(first)
     rest = sorted((one for one in candidates if one is not first), key=lambda one: one not in usable)
     route = Route(
         integrations=[first, *rest],
@@ -153,7 +151,7 @@ def _plan_message(
         rests_until={one.identifier: until for one in before if (until := snapshot.rests_until(one)) is not None},
         is_trial=is_trial,
         paused_until=paused_until,
-        unwell=snapshot.unwell,
+        failing=snapshot.failing,
         paused=frozenset(one.id for one in candidates if snapshot.paused_until(one) is not None),
     )
     return route, wait
