@@ -15,8 +15,8 @@ from clarion.sending.retry import (
     next_attempt_at,
     place_of,
     put_off_until,
+    requested_pause,
     uses_attempt,
-    wished_pause,
 )
 
 NOW = Millis(1_767_225_600_000)
@@ -73,7 +73,7 @@ def test_being_asked_to_come_back_later_is_never_the_last_attempt() -> None:
 def test_a_provider_that_asks_for_patience_for_ever_is_asked_seldom_and_not_for_ever(
     seconds: int, has_others: bool
 ) -> None:
-    pause = wished_pause(SendFailure(FailureKind.RATE_LIMITED, "later", retry_after=seconds))
+    pause = requested_pause(SendFailure(FailureKind.RATE_LIMITED, "later", retry_after=seconds))
     assert pause is not None
     assert pause >= SECOND
     now, asked = NOW, 1
@@ -116,7 +116,7 @@ def test_pauses_begin_anew_on_the_next_integration(attempt: int, usual: int) -> 
 def test_a_provider_is_left_alone_for_a_second_at_least_and_a_day_at_most(wished: int, seconds: int) -> None:
     failure = SendFailure(FailureKind.RATE_LIMITED, "later", retry_after=wished)
 
-    assert wished_pause(failure) == seconds * SECOND
+    assert requested_pause(failure) == seconds * SECOND
     assert next_attempt_at(1, failure, NOW) == NOW + seconds * SECOND
 
 

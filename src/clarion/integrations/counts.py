@@ -71,17 +71,17 @@ async def add_counts(
     """Add to the counts of this hour."""
     hour = first_id(start_of_hour(now))
     # Sorted, so that two transactions cannot deadlock. One by one: there are hardly ever more than two.
-    for integration_id, one in sorted(counts, key=lambda pair: pair[0]):
+    for integration_id, count in sorted(counts, key=lambda pair: pair[0]):
         await db.execute(
             ADD_COUNT,
             environment_id=environment_id,
             hour=hour,
             integration_id=integration_id,
             slot=_SLOT,
-            sent=one.sent,
-            failed=one.failed,
-            milliseconds=one.milliseconds,
-            slowest=one.slowest,
+            sent=count.sent,
+            failed=count.failed,
+            milliseconds=count.milliseconds,
+            slowest=count.slowest,
         )
 
 

@@ -37,16 +37,16 @@ async def list_integration_health(call: Call, query: TimeQuery) -> list[Integrat
     """Show the circuit breaker of each integration, and its counts over a time."""
     after, before = query.read(call.now)
     sums: dict[IntegrationId, CallCount] = {}
-    for one in await list_counts(call.db, call.environment_id, after=after, before=before):
-        sums.setdefault(one.integration_id, CallCount()).add(one.count)
+    for hour in await list_counts(call.db, call.environment_id, after=after, before=before):
+        sums.setdefault(hour.integration_id, CallCount()).add(hour.count)
     health = await list_health(call.db, call.environment_id)
     return [
         IntegrationStateOut(
-            integration_id=id_text(one),
-            circuit=CircuitOut.of(health.get(one, HEALTHY).circuit, call.now),
-            counts=CallCountOut.of(sums.get(one, CallCount())),
+            integration_id=id_text(integration_id),
+            circuit=CircuitOut.of(health.get(integration_id, HEALTHY).circuit, call.now),
+            counts=CallCountOut.of(sums.get(integration_id, CallCount())),
         )
-        for one in await list_rate_limits(call.db, call.environment_id)
+        for integration_id in await list_rate_limits(call.db, call.environment_id)
     ]
 
 
@@ -90,15 +90,15 @@ async def list_provider_usage(call: Call, query: UsageQuery) -> UsageOut:
     kinds = await list_kinds(call.db, call.environment_id)
     if query.integration_id is not None:
         wanted = IntegrationId(query.integration_id.id)
-        kinds = {one: kind for one, kind in kinds.items() if one == wanted}
+        kinds = {wanted: kinds[wanted]} if wanted in kinds else {}
     buckets: dict[tuple[Millis, Channel, str], CallCount] = {}
-    for one in await list_counts(call.db, call.environment_id, after=after, before=before):
-        if one.integration_id not in kinds:
+    for hour in await list_counts(call.db, call.environment_id, after=after, before=before):
+        if hour.integration_id not in kinds:
             continue
-        channel, provider_id = kinds[one.integration_id]
-        start = Millis(one.hour - one.hour % query.bucket.length)
+        channel, provider_id = kinds[hour.integration_id]
+        start = Millis(hour.hour - hour.hour % query.bucket.length)
         key = start, channel, call.services.names.to_wire(provider_id)
-        buckets.setdefault(key, CallCount()).add(one.count)
+        buckets.setdefault(key, CallCount()).add(hour.count)
     return UsageOut(
         after=iso_text(start_of_hour(after)), before=iso_text(before), bucket=query.bucket, data=list_usage(buckets)
     )

@@ -120,15 +120,15 @@ class CallErrorOut(Wire):
     """The response of the provider, without secrets."""
 
     @classmethod
-    def of(cls, one: CallError) -> Self:
+    def of(cls, error: CallError) -> Self:
         return cls(
-            at=iso_text(one.at),
-            message_id=id_text(one.message_id),
-            job_id=id_text(one.job_id),
-            notification_id=id_text(one.notification_id),
-            kind=one.kind,
-            message=one.message,
-            answer=given(one.answer),
+            at=iso_text(error.at),
+            message_id=id_text(error.message_id),
+            job_id=id_text(error.job_id),
+            notification_id=id_text(error.notification_id),
+            kind=error.kind,
+            message=error.message,
+            answer=given(error.answer),
         )
 
 

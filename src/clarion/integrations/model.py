@@ -101,13 +101,15 @@ def reorder(ids: Sequence[IntegrationId], live: Iterable[Integration]) -> list[I
 
 def find_order_problem(ids: Sequence[IntegrationId], live: Collection[Integration]) -> tuple[str, Problem] | None:
     """Return what is wrong with a failover order of a channel's integrations, and in which field."""
-    ranked = {one.id: one for one in live if one.is_ranked}
-    for place, one in enumerate(ids):
-        if one not in ranked:
-            return f"integrationIds.{place}", Problem("is not an active integration of this channel", id_text(one))
-        if one in ids[:place]:
-            return f"integrationIds.{place}", Problem("is named twice", id_text(one))
-    missing = [id_text(one) for one in ranked if one not in ids]
+    ranked = {integration.id: integration for integration in live if integration.is_ranked}
+    for place, integration_id in enumerate(ids):
+        if integration_id not in ranked:
+            return f"integrationIds.{place}", Problem(
+                "is not an active integration of this channel", id_text(integration_id)
+            )
+        if integration_id in ids[:place]:
+            return f"integrationIds.{place}", Problem("is named twice", id_text(integration_id))
+    missing = [id_text(integration_id) for integration_id in ranked if integration_id not in ids]
     if missing:
         message = f"must name every active integration of the channel; {', '.join(missing)} is missing"
         return "integrationIds", Problem(message)

@@ -28,14 +28,14 @@ class CredentialFieldOut(Wire):
     """What it is, in a sentence."""
 
     @classmethod
-    def of(cls, one: CredentialField) -> Self:
+    def of(cls, credential: CredentialField) -> Self:
         return cls(
-            name=one.name,
-            label=one.label,
-            kind=one.kind,
-            required=one.required,
-            secret=one.secret,
-            help=one.help or UNSET,
+            name=credential.name,
+            label=credential.label,
+            kind=credential.kind,
+            required=credential.required,
+            secret=credential.secret,
+            help=credential.help or UNSET,
         )
 
 

@@ -165,12 +165,12 @@ async def send_test_message(call: DetachedCall, integration_id: IntegrationId, b
 @operation("GET", "/v1/providers", scope=Scope.INTEGRATIONS_READ)
 async def list_providers(call: Call) -> list[ProviderOut]:
     """List all providers with their credentials, overrides and abilities, by channel and id."""
-    ordered = sorted(PROVIDERS.values(), key=lambda one: (one.channel, one.id))
+    ordered = sorted(PROVIDERS.values(), key=lambda provider: (provider.channel, provider.id))
     return [ProviderOut.of(one, call.services.names.to_wire(one.id)) for one in ordered]
 
 
 async def _list_before(call: Call) -> list[Integration]:
-    """List the integrations, which nobody else changes until this unit of work ends."""
+    """List the integrations, and lock them until this unit of work ends."""
     await raise_configuration_version(call.db, call.environment_id)
     return await store.list_integrations(call.db, call.environment_id, call.services.vault)
 

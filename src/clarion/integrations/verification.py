@@ -40,10 +40,10 @@ async def has_stored_response(call: DetachedCall) -> bool:
     stored = await call.database.transaction(
         lambda db: idempotency.find_responses(db, [key], services.vault, services.clock.now(), services.settings)
     )
-    found = stored.get(key.digest)
-    if isinstance(found, InProgress):
-        raise found
-    return found is not None
+    response = stored.get(key.digest)
+    if isinstance(response, InProgress):
+        raise response
+    return response is not None
 
 
 async def list_live(call: DetachedCall) -> list[Integration]:

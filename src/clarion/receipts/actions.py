@@ -143,17 +143,17 @@ async def _find_messages(
     db: Connection, integration: Integration, batch: Sequence[DeliveryReport]
 ) -> dict[bytes, tuple[MessageId, JobId]]:
     """Find the message and the job of each report, by digest; our own message id takes precedence."""
-    own_ids = {one.message_id for one in batch if one.message_id is not None}
-    provider_ids = {one.provider_message_id for one in batch if one.provider_message_id}
+    own_ids = {report.message_id for report in batch if report.message_id is not None}
+    provider_ids = {report.provider_message_id for report in batch if report.provider_message_id}
     by_own_id = await store.list_by_own_id(db, integration, sorted(own_ids)) if own_ids else {}
     by_provider_id = await store.list_by_provider_id(db, integration, sorted(provider_ids)) if provider_ids else {}
-    found: dict[bytes, tuple[MessageId, JobId]] = {}
-    for one in batch:
-        target = by_own_id.get(one.message_id) if one.message_id else None
-        target = target or (by_provider_id.get(one.provider_message_id) if one.provider_message_id else None)
+    targets: dict[bytes, tuple[MessageId, JobId]] = {}
+    for report in batch:
+        target = by_own_id.get(report.message_id) if report.message_id else None
+        target = target or (by_provider_id.get(report.provider_message_id) if report.provider_message_id else None)
         if target is not None:
-            found[one.digest] = target
-    return found
+            targets[report.digest] = target
+    return targets
 
 
 def _add_effects(

@@ -67,12 +67,12 @@ async def _find_integration(db: Connection, *, ids: Ids, vault: Vault) -> Integr
 async def _retry_batch(
     db: Connection, *, ids: Ids, integration: Integration | None, after: bytes, limit: int, now: Millis
 ) -> RetryResult:
-    found = await store.lock_early_reports(db, *ids, after=after, limit=limit)
-    reports = [report for report, _ in found]
+    stored = await store.lock_early_reports(db, *ids, after=after, limit=limit)
+    reports = [report for report, _ in stored]
     found_none = RecordedBatch([], [])
     recorded, unmatched = await record_batch(db, integration, reports, now) if integration and reports else found_none
     waiting = {one.digest for one in unmatched}
-    finished = [one.digest for one, at in found if one.digest not in waiting or at <= now - RETENTION]
+    finished = [one.digest for one, at in stored if one.digest not in waiting or at <= now - RETENTION]
     if finished:
         await store.delete_early_reports(db, *ids, finished)
-    return RetryResult(recorded, reports[-1].digest if len(found) == limit else None)
+    return RetryResult(recorded, reports[-1].digest if len(stored) == limit else None)

@@ -90,8 +90,8 @@ async def _fetch_receipts(
     return {one.provider_message_id: one for one in receipts if one.provider_message_id in ids}
 
 
-def _report(one: ReceiptTicket, receipt: Receipt, integration: Integration, now: Millis) -> DeliveryReport:
+def _report(ticket: ReceiptTicket, receipt: Receipt, integration: Integration, now: Millis) -> DeliveryReport:
     """Make a report of a receipt, with the message and the recipient of its ticket."""
-    named = structs.replace(receipt, message_id=id_text(one.message_id), recipient=one.recipient)
-    redact = make_account_redactor(integration.channel, integration.credentials, device_tokens=(one.recipient,))
-    return structs.replace(read_report(named, integration, redact, now), is_partial=one.is_partial)
+    named = structs.replace(receipt, message_id=id_text(ticket.message_id), recipient=ticket.recipient)
+    redact = make_account_redactor(integration.channel, integration.credentials, device_tokens=(ticket.recipient,))
+    return structs.replace(read_report(named, integration, redact, now), is_partial=ticket.is_partial)

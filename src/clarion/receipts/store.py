@@ -200,14 +200,14 @@ async def update_message_states(
         {
             "environment_id": environment_id,
             "id": message_id,
-            "status": one.status,
-            "error_id": one.error_id,
-            "error_text": one.error_text,
-            "delivery": json_text(one.delivery),
-            "delivered_at": json_text(one.delivered_at) if one.delivered_at else None,
+            "status": state.status,
+            "error_id": state.error_id,
+            "error_text": state.error_text,
+            "delivery": json_text(state.delivery),
+            "delivered_at": json_text(state.delivered_at) if state.delivered_at else None,
             "now": now,
         }
-        for message_id, one in states.items()
+        for message_id, state in states.items()
     ]
     await db.execute_many(UPDATE_MESSAGE_STATE, rows)
 

@@ -37,23 +37,30 @@ Reasons = dict[str, str]
 
 async def add_suppressed(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
     """Find the recipients of the sends that are suppressed, and why."""
-    recipients = [(send, one, list(_recipients(send, one))) for send in sends for one in send.messages if one.address]
+    recipients = [
+        (send, message, list(_recipients(send, message)))
+        for send in sends
+        for message in send.messages
+        if message.address
+    ]
     wanted = {(message.channel, address) for _, message, addresses in recipients for address in addresses}
-    found = await list_suppressed(db, environment_id, wanted)
-    if not found:
+    suppressed = await list_suppressed(db, environment_id, wanted)
+    if not suppressed:
         return
     affected = []
     for send, message, addresses in recipients:
         channel = message.channel
-        reasons = {one: found[channel, one] for one in addresses if (channel, one) in found}
+        reasons = {address: suppressed[channel, address] for address in addresses if (channel, address) in suppressed}
         if reasons:
             affected.append((send, message, reasons))
-    critical = await _list_critical(db, environment_id, [send for send, one, its in affected if _may_pass(one, its)])
-    for send, message, found_reasons in affected:
-        reasons = found_reasons
+    may_pass = [send for send, message, reasons in affected if _may_pass(message, reasons)]
+    critical = await _list_critical(db, environment_id, may_pass)
+    for send, message, reasons in affected:
         if send.notification_id in critical and message.channel is Channel.EMAIL:
-            reasons = {one: reason for one, reason in found_reasons.items() if not _is_unsubscribed(reason)}
-            send.passed_unsubscribed[message.id] = [one for one in found_reasons if one not in reasons]
+            unsubscribed = [address for address, reason in reasons.items() if _is_unsubscribed(reason)]
+            send.passed_unsubscribed[message.id] = unsubscribed
+            for address in unsubscribed:
+                del reasons[address]
         _apply(send, message, reasons)
 
 

@@ -82,25 +82,25 @@ async def list_call_errors(
 ) -> list[CallError]:
     """List the newest calls that failed, the newest first; those of runs that are deleted are left out."""
     failed = await list_errors(db, environment_id, integration_id)
-    ids = list({one.job_id for one in failed})
+    ids = list({call.job_id for call in failed})
     jobs = {row["id"]: row for row in await db.fetch(LIST_JOBS, environment_id=environment_id, ids=ids)} if ids else {}
-    found = []
-    for one in failed:
-        job = jobs.get(one.job_id)
-        detail = None if job is None else _find_detail(one, integration_id, read_details(one.job_id, job["details"]))
+    errors = []
+    for call in failed:
+        job = jobs.get(call.job_id)
+        detail = None if job is None else _find_detail(call, integration_id, read_details(call.job_id, job["details"]))
         if job is not None and detail is not None:
-            found.append(
+            errors.append(
                 CallError(
-                    at=one.at,
-                    message_id=one.message_id,
-                    job_id=one.job_id,
+                    at=call.at,
+                    message_id=call.message_id,
+                    job_id=call.job_id,
                     notification_id=job["notification_id"],
                     kind=FailureKind(detail.raw["kind"]),
                     message=str(detail.raw["message"]),
                     answer=detail.raw.get("answer"),
                 )
             )
-    return found
+    return errors
 
 
 async def _add_errors(
@@ -121,12 +121,12 @@ def _find_detail(
 ) -> ExecutionDetail | None:
     """Find the failure of this moment after the selection of the integration."""
     wanted, is_selected = id_text(integration_id), False
-    for one in details:
-        raw = one.raw if isinstance(one.raw, dict) else {}
-        if one.at != call.at:
+    for detail in details:
+        raw = detail.raw if isinstance(detail.raw, dict) else {}
+        if detail.at != call.at:
             continue
         if "_integrationId" in raw:
             is_selected = raw["_integrationId"] == wanted
-        elif is_selected and one.status is DetailStatus.FAILED and {"kind", "message"} <= raw.keys():
-            return one
+        elif is_selected and detail.status is DetailStatus.FAILED and {"kind", "message"} <= raw.keys():
+            return detail
     return None

@@ -92,7 +92,7 @@ async def claim_sends(
     rows = [row for row in rows if row["status"] != JobStatus.RUNNING or not places.has(row["id"])]
     if not rows:
         return SendClaim([], has_found=False)
-    # As of the statement that found them: nobody uses an integration as it was before they were accepted.
+    # At the version that this statement read: no send uses an integration as it was before its trigger.
     known = await integrations.list(db, environment_id, rows[0]["configuration_version"])
     lease_until = Millis(now + lease)
     sends = [_claimed_send(room.queue, row, known, lease_until) for row in rows]
@@ -260,10 +260,10 @@ async def _list_triggers(
     statement = LIST_TRIGGERS_WITH_PAYLOAD if with_payload else LIST_TRIGGERS
     rows = await db.fetch(statement, environment_id=environment_id, ids=list(trigger_ids))
     overrides = {TriggerId(row["id"]): json_value(row["overrides"]) or {} for row in rows}
-    attaching = [one for one, its in overrides.items() if has_attachments(its)]
+    attaching = [trigger_id for trigger_id, own in overrides.items() if has_attachments(own)]
     if attaching:
         files = await list_files(db, environment_id, attaching)
-        overrides |= {one: put_files(overrides[one], files) for one in attaching}
+        overrides |= {trigger_id: put_files(overrides[trigger_id], files) for trigger_id in attaching}
     payloads = {row["id"]: json_value(row["payload"]) for row in rows} if with_payload else {}
     return {
         row["id"]: (overrides[row["id"]], payloads.get(row["id"], {}), TriggerState(row["state"]).is_canceled)
@@ -300,15 +300,17 @@ async def _add_entries(db: Connection, environment_id: EnvironmentId, sends: Seq
 
 def _find_entry(channels: dict[SubscriberId, list[ChannelEntry]], message: OutgoingMessage) -> ChannelEntry | None:
     """The entry that the message was made for: of several at one provider, the one with its address."""
-    found = [one for one in channels.get(message.subscriber_id, ()) if one.provider_id == message.provider_id]
-    tokens = set(message.device_tokens or ())
-    its_own = [
-        one
-        for one in found
-        if one.credentials.get("webhookUrl") == message.webhook_url
-        and (not tokens or not tokens.isdisjoint(one.credentials.get("deviceTokens") or ()))
+    of_provider = [
+        entry for entry in channels.get(message.subscriber_id, ()) if entry.provider_id == message.provider_id
     ]
-    return next(iter(its_own or found), None)
+    tokens = set(message.device_tokens or ())
+    with_address = [
+        entry
+        for entry in of_provider
+        if entry.credentials.get("webhookUrl") == message.webhook_url
+        and (not tokens or not tokens.isdisjoint(entry.credentials.get("deviceTokens") or ()))
+    ]
+    return next(iter(with_address or of_provider), None)
 
 
 def _wait(send: ClaimedSend, wait: int, now: Millis) -> PostponedSend:

@@ -27,14 +27,14 @@ from clarion.sending.model import (
 )
 from clarion.sending.outgoing import Gateway, ReceiptsUrl, list_ignored_overrides, make_outgoing, nowhere
 from clarion.sending.planning import explain_choice, find_reason, recognises_repeats
-from clarion.sending.retry import settle, wished_pause
+from clarion.sending.retry import requested_pause, settle
 from clarion.sending.traces import send_traced
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
 
 log = logging.getLogger(__name__)
 
 MAX_PAUSE = Millis(15 * MINUTE)
-"""An integration is left alone so long at most, whatever its provider wishes for the message that was refused."""
+"""The longest pause of an integration; the message that was refused may wait longer."""
 
 IsCurrent = Callable[[ClaimedSend], Awaitable[bool]]
 """Whether the job is still in the attempt that was claimed."""
@@ -367,8 +367,8 @@ def _passes_on(failure: SendFailure, *, is_trial: bool) -> bool:
 
 
 def _report_health(integration: Integration, failure: SendFailure, now: Millis, *, is_trial: bool) -> HealthReport:
-    """A provider that answers works, unless it refuses the account; one that wants to be left alone is."""
-    pause = wished_pause(failure) if failure.kind is FailureKind.RATE_LIMITED else None
+    """A provider that answers works, unless it refuses the account; one that asks for a pause gets it."""
+    pause = requested_pause(failure) if failure.kind is FailureKind.RATE_LIMITED else None
     return HealthReport(
         integration_id=integration.id,
         is_working=failure.kind is not FailureKind.RETRYABLE and not failure.is_account_refused,

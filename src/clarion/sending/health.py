@@ -144,7 +144,7 @@ async def list_health(db: Connection, environment_id: EnvironmentId) -> dict[Int
 async def lock_health(
     db: Connection, environment_id: EnvironmentId, ids: Collection[IntegrationId]
 ) -> dict[IntegrationId, IntegrationHealth]:
-    """The health of each, which nobody else changes until this unit of work is over."""
+    """Lock the health of each until this unit of work is over."""
     ordered = sorted(ids)
     rows = await db.fetch(LOCK_HEALTH, environment_id=environment_id, ids=ordered)
     if len(rows) < len(ordered):

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 class LeaseKeeper:
     """Renews the leases of the sends that are in flight.
 
-    Where the store has one process only, the event loop does it: nobody else can take the sends.
+    Where the store has one process only, the event loop renews them: no other process can take the sends.
     """
 
     def __init__(self, database: Database, places: Places, clock: Clock, *, lease: Millis) -> None:

@@ -118,7 +118,7 @@ class HealthReport(Struct, frozen=True, kw_only=True):
 
 
 class RecordedCall(Struct, frozen=True):
-    """A call of a provider, whatever came of it."""
+    """A call of a provider, successful or not."""
 
     integration_id: IntegrationId
     message_id: MessageId
@@ -129,7 +129,7 @@ class RecordedCall(Struct, frozen=True):
 
 
 class ClaimedSend(Struct, kw_only=True, eq=False):
-    """A claimed job with all that carrying it takes, and what became of it."""
+    """A claimed job with everything that sending it needs, and its results."""
 
     environment_id: EnvironmentId
     notification_id: NotificationId
@@ -145,7 +145,7 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     waited_until: Millis | None = None
     """When the last delay or digest of its run ended; None if it had none."""
     put_off_since: Millis | None = None
-    """When it first had to wait because its provider asked for it; None where it did not, and when all is over."""
+    """When it first had to wait because its provider asked for it; None otherwise, and when the job has ended."""
     messages: list[OutgoingMessage] = []
     """Those that this attempt sends."""
     waiting: tuple[OutgoingMessage, ...] = ()
@@ -171,7 +171,7 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     suppressed_copies: dict[MessageId, dict[str, str]] = {}
     """Addresses that get no copy of a message, and why."""
     passed_unsubscribed: dict[MessageId, list[str]] = {}
-    """Addresses that unsubscribed and are written to all the same, because the workflow is critical."""
+    """Addresses that unsubscribed and get the message because the workflow is critical."""
     planned: dict[MessageId, Route] = {}
     choices: int = 1
     """How many integrations may be tried, one after the other; those that refused a message count."""
@@ -203,7 +203,7 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
             self.messages.append(message)
 
     def end_as_canceled(self) -> None:
-        """It was canceled while its attempt was under way: whatever the attempt came to, there is no other."""
+        """End the job as canceled: it was canceled during its attempt, so there is no other attempt."""
         self.job.finish(JobStatus.CANCELED)
         self.put_off_since = self.dead_at = None
 

@@ -70,11 +70,11 @@ LIST_WAITING = sql(f"""
 
 async def list_waiting(db: Connection, now: Millis) -> list[WaitingSends]:
     """The queues that have sends which are due."""
-    found: dict[SendQueue, list[Priority]] = {}
+    priorities: dict[SendQueue, list[Priority]] = {}
     for row in await db.fetch(LIST_WAITING, now=now):
         queue = SendQueue(EnvironmentId(row["environment_id"]), Channel(row["type"]))
-        found.setdefault(queue, []).append(Priority(row["priority"]))
-    return [WaitingSends(queue, priorities) for queue, priorities in found.items()]
+        priorities.setdefault(queue, []).append(Priority(row["priority"]))
+    return [WaitingSends(queue, own) for queue, own in priorities.items()]
 
 
 class Room(Struct, frozen=True):
@@ -93,17 +93,17 @@ class Places(InFlight[ClaimedSend]):
 
     def find_room(self, waiting: Sequence[WaitingSends]) -> list[Room]:
         """What may be claimed of each waiting queue; none where its share is taken."""
-        counts = Counter(SendQueue(one.environment_id, one.channel) for one in self)
-        queues = counts.keys() | {one.queue for one in waiting}
+        counts = Counter(SendQueue(send.environment_id, send.channel) for send in self)
+        queues = counts.keys() | {sends.queue for sends in waiting}
         share = max(MIN_SHARE, MAX_IN_FLIGHT // max(len(queues), 1))
         rooms = []
-        for one in waiting:
-            left = share - counts[one.queue]
-            urgent = [priority for priority in one.priorities if priority.is_critical]
+        for sends in waiting:
+            left = share - counts[sends.queue]
+            urgent = [priority for priority in sends.priorities if priority.is_critical]
             if left > 0:
-                rooms.append(Room(one.queue, one.priorities, min(left, _MAX_CLAIM)))
+                rooms.append(Room(sends.queue, sends.priorities, min(left, _MAX_CLAIM)))
             elif urgent and left + CRITICAL_RESERVE > 0:
-                rooms.append(Room(one.queue, urgent, left + CRITICAL_RESERVE))
+                rooms.append(Room(sends.queue, urgent, left + CRITICAL_RESERVE))
         return rooms
 
     def count_by_integration(self, environment_id: EnvironmentId) -> Counter[IntegrationId]:

@@ -136,11 +136,11 @@ async def _await_receipts(
 ) -> None:
     """Have providers asked for receipts that they do not report, where they gave tickets for them."""
     tickets = [
-        one
+        ticket
         for send in sends
         for message_id, outcome in send.outcomes.items()
         if outcome.tickets and outcome.integration_id is not None
-        for one in make_tickets((environment_id, outcome.integration_id), message_id, outcome.tickets, now)
+        for ticket in make_tickets((environment_id, outcome.integration_id), message_id, outcome.tickets, now)
     ]
     if tickets:
         await insert_tickets(db, tickets)

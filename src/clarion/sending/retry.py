@@ -20,7 +20,7 @@ ATTEMPTS_ON_OTHERS = 3
 MAX_WAIT = Millis(10 * SECOND)
 """How long a message waits for the integration that comes first in order before another takes over."""
 MAX_PUT_OFF = Millis(24 * HOUR)
-"""A provider that asks again and again to come back later is heeded for so long."""
+"""How long a message waits in all for a provider that asks again and again to come back later."""
 MAX_PUT_OFF_BEFORE_NEXT = Millis(15 * MINUTE)
 """The same, where the message has another integration left."""
 _FIRST_PAUSE = 15 * SECOND
@@ -48,12 +48,12 @@ def _decide_retries(send: ClaimedSend, now: Millis) -> bool:
     """Decide when messages that were not sent are tried again; returns whether that uses up the attempt."""
     if any(one.goes_elsewhere for one in send.not_sent.values()):
         send.retry_at = dict.fromkeys(send.not_sent, now)
-        # Refusals are as many as integrations, and no attempt of the others.
+        # A refusal uses up no attempt of the other integrations; there are at most as many refusals as integrations.
         return not send.refusals
     failures = {
-        message_id: one.failure
-        for message_id, one in send.not_sent.items()
-        if one.failure is not None and is_retryable(one.failure)
+        message_id: result.failure
+        for message_id, result in send.not_sent.items()
+        if result.failure is not None and is_retryable(result.failure)
     }
     put_off = {message_id: failure for message_id, failure in failures.items() if not uses_attempt(failure)}
     if put_off and not _put_off(send, put_off, now):
@@ -71,7 +71,7 @@ def _decide_retries(send: ClaimedSend, now: Millis) -> bool:
 
 
 def _put_off(send: ClaimedSend, failures: dict[MessageId, SendFailure], now: Millis) -> bool:
-    """Let messages wait whose provider asked to come back later, which ends some day, or was not called at all.
+    """Let messages wait whose provider asked to come back later, for a limited time, or was not called at all.
 
     Returns False if the next integration is to be tried instead.
     """
@@ -96,7 +96,7 @@ def _put_off(send: ClaimedSend, failures: dict[MessageId, SendFailure], now: Mil
 
 
 def _go_to_next(send: ClaimedSend, now: Millis) -> bool:
-    """The first integration is used up; the next is tried at once."""
+    """Use up the attempts of the first integration; the next one is tried at once."""
     send.job.attempt, send.put_off_since = last_attempt_at(send.job.attempt), None
     send.retry_at = dict.fromkeys(send.not_sent, now)
     return True
@@ -107,10 +107,10 @@ def _end(send: ClaimedSend, now: Millis) -> None:
     job = send.job
     send.put_off_since = None
     is_sent = send.has_sent or any(one.status is MessageStatus.SENT for one in send.outcomes.values())
-    failed = {one.id: one.provider_id for one in send.given_up}
-    for message_id, one in send.not_sent.items():
+    failed = {message.id: message.provider_id for message in send.given_up}
+    for message_id, result in send.not_sent.items():
         # A device token that is dead was taken from its subscriber: there is nothing to redrive.
-        if one.failure is not None and not one.failure.dead_tokens:
+        if result.failure is not None and not result.failure.dead_tokens:
             outcome = send.outcomes.get(message_id)
             failed[message_id] = None if outcome is None else outcome.provider_id
     if failed:
@@ -125,7 +125,7 @@ def _end(send: ClaimedSend, now: Millis) -> None:
 
 
 def _note_partial(send: ClaimedSend, failed: dict[MessageId, str | None], now: Millis) -> None:
-    """Name the messages that were given up, and the provider of one as that of the job, by which it is found."""
+    """Name the messages that were given up, and set the provider of one of them, by which the job is found."""
     job = send.job
     job.provider_id = next((one for one in failed.values() if one is not None), job.provider_id)
     raw = {"messages": [{"_id": id_text(one), "providerId": provider_id} for one, provider_id in failed.items()]}
@@ -154,8 +154,8 @@ def uses_attempt(failure: SendFailure) -> bool:
     return failure.kind is not FailureKind.RATE_LIMITED or failure.retry_after is None
 
 
-def wished_pause(failure: SendFailure) -> Millis | None:
-    """How long the provider wants to be left alone; for a moment at least, lest it be asked without a pause."""
+def requested_pause(failure: SendFailure) -> Millis | None:
+    """The pause that the provider asked for: at least a second, so that it is not called without a pause."""
     if failure.retry_after is None:
         return None
     return Millis(int(min(max(failure.retry_after, _SHORTEST_RETRY_AFTER), _MAX_RETRY_AFTER) * SECOND))
@@ -164,8 +164,8 @@ def wished_pause(failure: SendFailure) -> Millis | None:
 def put_off_until(since: Millis, shown: Millis, now: Millis, *, has_others: bool) -> Millis | None:
     """When a message that was first put off at `since` is tried again; None when it was put off for too long.
 
-    It waits for a tenth of the time that it has waited already, at least: somebody who asks for a second's patience
-    all day is asked a hundred times, and not every second.
+    It waits for at least a tenth of the time that it has waited already: a provider that asks for a pause of a second
+    all day is called about a hundred times, not every second.
     """
     is_over = now >= since + MAX_PUT_OFF_BEFORE_NEXT if has_others else shown > since + MAX_PUT_OFF
     return None if is_over else Millis(max(shown, now + shortest_wait(since, now)))
@@ -177,19 +177,19 @@ def shortest_wait(since: Millis, now: Millis) -> Millis:
 
 
 def next_attempt_at(attempt: int, failure: SendFailure, now: Millis, *, choices: int = 1) -> Millis | None:
-    """The moment of the next attempt, or None when that was the last; a provider's own wish counts first."""
+    """The moment of the next attempt, or None after the last one; the pause that a provider asked for counts first."""
     if failure.kind is FailureKind.NO_CONNECTION:
         return Millis(now + _CONNECTION_PAUSE)
-    wished = wished_pause(failure)
-    if wished is not None and not uses_attempt(failure):
-        return Millis(now + wished)
+    requested = requested_pause(failure)
+    if requested is not None and not uses_attempt(failure):
+        return Millis(now + requested)
     if attempt == last_attempt_at(attempt) and place_of(attempt) + 1 >= choices:
         return None
     if place_of(attempt) >= choices:
         return None
     # Jitter keeps the retries of one outage from arriving together.
     pause = int(_pause_after(attempt) * random.uniform(0.8, 1.2))  # noqa: S311 - not a secret
-    return Millis(now + max(pause, wished or 0))
+    return Millis(now + max(pause, requested or 0))
 
 
 def _pause_after(attempt: int) -> int:

@@ -139,7 +139,7 @@ class Sender:
         try:
             return await self._database.read(partial(find, attempt=send.claimed_attempt))
         except StoreUnavailable:
-            # Without the store nobody knows: the rest of the attempt is left to a retry.
+            # Not known without the store: the rest of the attempt is left to a retry.
             return False
 
     async def _record(self, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis) -> None:

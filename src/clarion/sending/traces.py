@@ -26,11 +26,11 @@ async def add_traces(database: Database, sends: Sequence[ClaimedSend]) -> None:
         own = list(group)
         ids = [message.id for send in own for message in send.messages]
         try:
-            found = await database.read(partial(list_message_traces, environment_id=environment_id, message_ids=ids))
+            traces = await database.read(partial(list_message_traces, environment_id=environment_id, message_ids=ids))
         except StoreUnavailable:
             return
-        for send in own if found else ():
-            send.traces = {id_text(one.id): found[one.id] for one in send.messages if one.id in found}
+        for send in own if traces else ():
+            send.traces = {id_text(one.id): traces[one.id] for one in send.messages if one.id in traces}
 
 
 async def send_traced(

@@ -117,8 +117,8 @@ async def claim_deliveries(
 ) -> list[ClaimedDelivery]:
     """Claim up to `limit` due deliveries of an endpoint for this worker."""
     environment_id, endpoint_id = place
-    found = await db.fetch_one(FIND_ACTIVE_ENDPOINT, environment_id=environment_id, id=endpoint_id)
-    if found is None:
+    endpoint_row = await db.fetch_one(FIND_ACTIVE_ENDPOINT, environment_id=environment_id, id=endpoint_id)
+    if endpoint_row is None:
         return []
     await prefer_index_scans(db)
     rows = await db.fetch(
@@ -132,7 +132,7 @@ async def claim_deliveries(
     event_ids = list({row["event_id"] for row in rows})
     events = await db.fetch(LIST_PAYLOADS, environment_id=environment_id, ids=event_ids) if rows else ()
     payloads = {row["id"]: row["payload"] for row in events}
-    endpoint = endpoint_of(found, vault)
+    endpoint = endpoint_of(endpoint_row, vault)
     return [
         ClaimedDelivery(
             endpoint=endpoint,

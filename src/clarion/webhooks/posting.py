@@ -74,16 +74,16 @@ class WebhookTracer:
 
     async def add(self, environment_id: EnvironmentId, deliveries: Sequence[ClaimedDelivery]) -> None:
         """Remember which deliveries are traced; without the store, they are posted without spans."""
-        events = {one: event for one in deliveries if (event := _read_event(one.payload)) is not None}
+        events = {delivery: event for delivery in deliveries if (event := _read_event(delivery.payload)) is not None}
         ids = {message_id for _, message_id in events.values()}
         if not ids:
             return
         find = partial(list_message_traces, environment_id=environment_id, message_ids=ids)
         try:
-            found = await self._database.read(find)
+            traces = await self._database.read(find)
         except StoreUnavailable:
             return
-        self._traces |= {one: (kind, found[of]) for one, (kind, of) in events.items() if of in found}
+        self._traces |= {one: (kind, traces[of]) for one, (kind, of) in events.items() if of in traces}
 
     async def post(self, delivery: ClaimedDelivery, post: Post) -> DeliveryAttempt:
         traced = self._traces.pop(delivery, None)

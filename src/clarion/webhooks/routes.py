@@ -169,8 +169,8 @@ async def replay_webhook_delivery(
 ) -> DeliveryOut:
     """Deliver an event again under the same `webhook-id`; a queued delivery stays as it is."""
     await _get_endpoint(call, endpoint_id)
-    found = await store.get_delivery(call.db, call.environment_id, endpoint_id, delivery_id)
-    await store.replay_delivery(call.db, found, call.now)
+    delivery = await store.get_delivery(call.db, call.environment_id, endpoint_id, delivery_id)
+    await store.replay_delivery(call.db, delivery, call.now)
     return DeliveryOut.of(await store.get_delivery(call.db, call.environment_id, endpoint_id, delivery_id))
 
 
@@ -180,10 +180,10 @@ async def replay_webhook_deliveries(call: Call, endpoint_id: WebhookEndpointId, 
     endpoint = await _get_endpoint(call, endpoint_id)
     start = store.first_delivery(body.since.moment)
     start = start if body.after is None else max(start, body.after.id)
-    found, has_more = await actions.replay_since(call.db, endpoint, after=start, status=body.status, now=call.now)
-    if not found:
+    replayed, has_more = await actions.replay_since(call.db, endpoint, after=start, status=body.status, now=call.now)
+    if not replayed:
         return ReplayResultOut(replayed=0, has_more=False)
-    return ReplayResultOut(replayed=len(found), has_more=has_more, last=id_text(found[-1]))
+    return ReplayResultOut(replayed=len(replayed), has_more=has_more, last=id_text(replayed[-1]))
 
 
 async def _check_url(call: DetachedCall, url: EndpointUrl) -> None:

@@ -192,10 +192,19 @@ def queued_row(
 
 
 def delivery_row(delivery: Delivery) -> tuple[Any, ...]:
-    one = delivery
     return (
-        *(one.environment_id, one.id, one.endpoint_id, one.event_id, one.status, one.attempt, one.due_at),
-        *(one.response_status, one.error_text, one.created_at, one.updated_at, one.attempt_log),
+        delivery.environment_id,
+        delivery.id,
+        delivery.endpoint_id,
+        delivery.event_id,
+        delivery.status,
+        delivery.attempt,
+        delivery.due_at,
+        delivery.response_status,
+        delivery.error_text,
+        delivery.created_at,
+        delivery.updated_at,
+        delivery.attempt_log,
     )
 
 

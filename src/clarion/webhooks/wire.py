@@ -131,12 +131,12 @@ class AttemptOut(Wire):
     """Absent if the receiver took the event."""
 
     @classmethod
-    def of(cls, one: LoggedAttempt) -> Self:
+    def of(cls, attempt: LoggedAttempt) -> Self:
         return cls(
-            at=iso_text(one.at),
-            milliseconds=one.milliseconds,
-            response_status=given(one.status),
-            error_text=given(one.error),
+            at=iso_text(attempt.at),
+            milliseconds=attempt.milliseconds,
+            response_status=given(attempt.status),
+            error_text=given(attempt.error),
         )
 
 

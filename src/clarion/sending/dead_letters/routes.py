@@ -31,10 +31,10 @@ _MAX_GROUPS = 100
 @operation("GET", "/v1/dead-letters", scope=Scope.EVENTS_READ, query=DeadLetterQuery, transaction=Transaction.SCAN)
 async def list_dead_letters(call: Call, query: DeadLetterQuery) -> OffsetPage[DeadLetterOut]:
     """List sends that were given up after their last attempt, newest first."""
-    found = await store.list_dead_letters(
+    page = await store.list_dead_letters(
         call.db, call.environment_id, _filter(call, query), page=query.page, limit=query.limit
     )
-    return found.with_data([DeadLetterOut.of(one, call.services.names) for one in found.data])
+    return page.with_data([DeadLetterOut.of(one, call.services.names) for one in page.data])
 
 
 @operation(
@@ -63,11 +63,11 @@ async def count_dead_letters(call: Call, query: DeadLetterCountQuery) -> DeadLet
 async def get_dead_letter(call: Call, job_id: JobId) -> DeadLetterDetailOut:
     """Retrieve a dead letter with its messages and the execution details of its step."""
     names = call.services.names
-    found = await store.get_dead_letter(call.db, call.environment_id, job_id)
+    letter = await store.get_dead_letter(call.db, call.environment_id, job_id)
     messages = await store.list_unsent_messages(call.db, call.environment_id, job_id)
     details = await store.list_details(call.db, call.environment_id, job_id)
     return DeadLetterDetailOut.of_details(
-        DeadLetterOut.of(found, names),
+        DeadLetterOut.of(letter, names),
         [UnsentMessageOut.of(one, names) for one in messages],
         [ExecutionDetailOut.of(one, names) for one in details],
     )

@@ -113,20 +113,20 @@ class DeadLetterOut(Wire):
     created_at: DateTimeText
 
     @classmethod
-    def of(cls, one: DeadLetter, names: BuiltinNames) -> Self:
+    def of(cls, letter: DeadLetter, names: BuiltinNames) -> Self:
         return cls(
-            id=id_text(one.id),
-            notification_id=id_text(one.notification_id),
-            transaction_id=one.transaction_key,
-            workflow_id=one.workflow_key,
-            subscriber_id=one.subscriber_key,
-            channel=one.channel,
-            provider_id=None if one.provider_id is None else names.to_wire(one.provider_id),
-            attempts=one.attempts,
-            errors=list(one.errors),
-            possibly_delivered=one.is_possibly_delivered,
-            died_at=iso_text(one.died_at),
-            created_at=iso_text(one.created_at),
+            id=id_text(letter.id),
+            notification_id=id_text(letter.notification_id),
+            transaction_id=letter.transaction_key,
+            workflow_id=letter.workflow_key,
+            subscriber_id=letter.subscriber_key,
+            channel=letter.channel,
+            provider_id=None if letter.provider_id is None else names.to_wire(letter.provider_id),
+            attempts=letter.attempts,
+            errors=list(letter.errors),
+            possibly_delivered=letter.is_possibly_delivered,
+            died_at=iso_text(letter.died_at),
+            created_at=iso_text(letter.created_at),
         )
 
 
@@ -163,7 +163,7 @@ class DeadLetterDetailOut(DeadLetterOut):
 
     @classmethod
     def of_details(
-        cls, one: DeadLetterOut, messages: list[UnsentMessageOut], details: list[ExecutionDetailOut]
+        cls, letter: DeadLetterOut, messages: list[UnsentMessageOut], details: list[ExecutionDetailOut]
     ) -> Self:
-        shown = {name: getattr(one, name) for name in one.__struct_fields__}
+        shown = {name: getattr(letter, name) for name in letter.__struct_fields__}
         return cls(**shown, messages=messages, execution_details=details)

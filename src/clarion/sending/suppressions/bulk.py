@@ -98,9 +98,9 @@ async def list_page(
 ) -> tuple[list[Suppression], SuppressionPosition | None]:
     """Return a page, the oldest first, and where the next one begins; None if it is the last."""
     place = after.created_at, after.address, after.channel
-    found = await store.list_suppressions_after(db, environment_id, filters, after=place, limit=limit + 1)
-    page = found[:limit]
-    if len(found) <= limit:
+    suppressions = await store.list_suppressions_after(db, environment_id, filters, after=place, limit=limit + 1)
+    page = suppressions[:limit]
+    if len(suppressions) <= limit:
         return page, None
     return page, SuppressionPosition(page[-1].created_at, page[-1].address, page[-1].channel)
 

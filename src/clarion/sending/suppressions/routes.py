@@ -42,10 +42,10 @@ async def list_suppressions(call: Call, query: SuppressionQuery) -> OffsetPage[S
         )
     if query.address is not None and query.channel is None:
         raise Invalid.field("channel", "is needed to compare addresses; give it with 'address'")
-    found, more = await store.list_suppressions(
+    suppressions, more = await store.list_suppressions(
         call.db, call.environment_id, _filters(query), page=query.page, limit=query.limit
     )
-    data = [SuppressionOut.of(one, call.services.names) for one in found]
+    data = [SuppressionOut.of(one, call.services.names) for one in suppressions]
     return OffsetPage(has_more=more, data=data, page_size=len(data), page=query.page)
 
 
@@ -76,15 +76,15 @@ async def create_suppression(call: Call, body: SuppressionIn) -> SuppressionOut:
 async def delete_suppression(call: Call, channel: SuppressedChannel, address: str) -> None:
     """Send to an address again."""
     is_valid = channel in SUPPRESSED_CHANNELS
-    found = (
+    suppression = (
         await store.find_suppression(call.db, call.environment_id, Channel(channel), address, for_update=True)
         if is_valid
         else None
     )
-    if found is None:
+    if suppression is None:
         raise NotFound("Suppression", f"{channel} {address}")
-    await store.delete_suppression(call.db, call.environment_id, found.channel, address)
-    await record_request(call, Action.SUPPRESSION_DELETE, before=found)
+    await store.delete_suppression(call.db, call.environment_id, suppression.channel, address)
+    await record_request(call, Action.SUPPRESSION_DELETE, before=suppression)
 
 
 @operation("POST", "/v1/suppressions/bulk", scope=Scope.MESSAGES_WRITE, body=SuppressionsIn)
@@ -119,9 +119,11 @@ async def export_suppressions(call: Call, query: SuppressionExportQuery) -> Supp
     after = bulk.START if query.after is None else bulk.parse_position(query.after)
     wanted = {"channel": query.channel, "reason": query.reason}
     filters = {name: str(value) for name, value in wanted.items() if value is not None}
-    found, following = await bulk.list_page(call.db, call.environment_id, filters, after=after, limit=query.limit)
+    suppressions, following = await bulk.list_page(
+        call.db, call.environment_id, filters, after=after, limit=query.limit
+    )
     return SuppressionExportOut(
-        data=[SuppressionOut.of(one, call.services.names) for one in found],
+        data=[SuppressionOut.of(one, call.services.names) for one in suppressions],
         next=None if following is None else bulk.encode_position(following),
     )
 

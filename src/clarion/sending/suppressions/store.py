@@ -59,11 +59,11 @@ async def list_suppressed(
         addresses=sorted({form for own in forms.values() for form in own}),
     )
     reasons = {(str(row["channel"]), str(row["address"])): str(row["reason"]) for row in rows}
-    found = {
+    by_address = {
         given: [reasons[given[0], form] for form in own if (given[0], form) in reasons] for given, own in forms.items()
     }
     # A reason that stops everything is the stronger one.
-    return {given: min(own, key=_is_unsubscription) for given, own in found.items() if own}
+    return {given: min(own, key=_is_unsubscription) for given, own in by_address.items() if own}
 
 
 async def hide_addresses(

@@ -92,16 +92,16 @@ class SuppressionOut(Wire):
     created_at: DateTimeText
 
     @classmethod
-    def of(cls, one: Suppression, names: BuiltinNames) -> Self:
+    def of(cls, suppression: Suppression, names: BuiltinNames) -> Self:
         return cls(
-            environment_id=id_text(one.environment_id),
-            channel=one.channel,
-            address=one.address,
-            reason=one.reason,
-            provider_id=UNSET if one.provider_id is None else names.to_wire(one.provider_id),
-            message_id=UNSET if one.message_id is None else id_text(one.message_id),
-            detail=given(one.detail),
-            created_at=iso_text(one.created_at),
+            environment_id=id_text(suppression.environment_id),
+            channel=suppression.channel,
+            address=suppression.address,
+            reason=suppression.reason,
+            provider_id=UNSET if suppression.provider_id is None else names.to_wire(suppression.provider_id),
+            message_id=UNSET if suppression.message_id is None else id_text(suppression.message_id),
+            detail=given(suppression.detail),
+            created_at=iso_text(suppression.created_at),
         )
 
 
