@@ -111,7 +111,7 @@ def plan_update(
     integration_id: IntegrationId, changes: IntegrationChanges, live: Collection[Integration]
 ) -> Integration:
     """Return the changed integration; raises Invalid if it cannot be changed so."""
-    before = _get(live, integration_id)
+    before = get_live(live, integration_id)
     changed = replace(before, **changes.fields)
     if "credentials" in changes.fields:
         changed = replace(changed, credentials=unmask_secrets(changed.credentials, before.credentials))
@@ -131,7 +131,7 @@ async def create_integration(
         deleted = await store.find_last_deleted(db, environment_id, made.channel, vault)
         made = made if deleted is None else keep_proof(made, deleted)
     await store.insert_integration(db, made, vault)
-    return _get(await _write_changes(db, [*live, made], arrange_with(made, live), vault=vault, now=now), made.id)
+    return get_live(await _write_changes(db, [*live, made], arrange_with(made, live), vault=vault, now=now), made.id)
 
 
 async def update_integration(
@@ -150,7 +150,7 @@ async def update_integration(
     await store.reset_health(db, environment_id, integration_id)
     if "credentials" in changes.fields:
         await store.clear_receipts_source(db, environment_id, integration_id)
-    return _get(await _write_changes(db, live, arrange_with(changed, live), vault=vault, now=now), integration_id)
+    return get_live(await _write_changes(db, live, arrange_with(changed, live), vault=vault, now=now), integration_id)
 
 
 async def set_primary_integration(
@@ -158,12 +158,12 @@ async def set_primary_integration(
 ) -> Integration:
     """Make an integration the primary of its channel: active, and without conditions."""
     live = await _begin_change(db, environment_id, vault)
-    chosen = _get(live, integration_id)
+    chosen = get_live(live, integration_id)
     if chosen.channel not in CHANNELS_WITH_PRIMARY:
         raise Invalid.field("channel", "has no primary integration; only email and sms have one", chosen.channel)
     others = [one for one in live if one.id != integration_id]
     _refuse(find_problems(replace(chosen, active=True), find_provider(chosen.provider_id), others))
-    return _get(await _write_changes(db, live, promote(chosen, live), vault=vault, now=now), integration_id)
+    return get_live(await _write_changes(db, live, promote(chosen, live), vault=vault, now=now), integration_id)
 
 
 async def order_integrations(
@@ -196,7 +196,7 @@ async def delete_integration(
 ) -> list[Integration]:
     """Mark an integration deleted, which frees its identifier; returns the remaining ones."""
     live = await _begin_change(db, environment_id, vault)
-    deleted = replace(_get(live, integration_id), deleted_at=now, deleted_by=deleted_by)
+    deleted = replace(get_live(live, integration_id), deleted_at=now, deleted_by=deleted_by)
     await _write_changes(db, live, arrange_with(deleted, live), vault=vault, now=now)
     await store.delete_health(db, environment_id, integration_id)
     return await store.list_integrations(db, environment_id, vault)
@@ -208,6 +208,14 @@ async def reencrypt_credentials(database: Database, vault: Vault) -> int:
     while batch := await database.transaction(lambda db: store.reseal_credentials(db, vault, limit=_RESEAL_BATCH)):
         resealed += batch
     return resealed
+
+
+def get_live(live: Iterable[Integration], integration_id: IntegrationId) -> Integration:
+    """Return one of the live integrations; raises NotFound if it is not among them."""
+    for integration in live:
+        if integration.id == integration_id:
+            return integration
+    raise NotFound("Integration", id_text(integration_id))
 
 
 async def _begin_change(db: Connection, environment_id: EnvironmentId, vault: Vault) -> list[Integration]:
@@ -230,13 +238,6 @@ async def _write_changes(
         if integration != stored[integration.id]:
             await store.update_integration(db, integration, vault)
     return written
-
-
-def _get(live: Iterable[Integration], integration_id: IntegrationId) -> Integration:
-    for integration in live:
-        if integration.id == integration_id:
-            return integration
-    raise NotFound("Integration", id_text(integration_id))
 
 
 def _find_problems(

@@ -6,11 +6,12 @@ from typing import Any
 from msgspec import UNSET
 
 from clarion.db.port import Connection
-from clarion.errors import Forbidden, InProgress, Invalid, NotFound
+from clarion.errors import Forbidden, InProgress, Invalid
 from clarion.http import idempotency
 from clarion.http.operation import DetachedCall
 from clarion.ids import EnvironmentId, IntegrationId, SubscriberKey, id_text, new_id
 from clarion.integrations import store
+from clarion.integrations.actions import get_live
 from clarion.integrations.model import Integration
 from clarion.integrations.wire import TestMessageError, TestMessageIn, TestMessageOut
 from clarion.jsontext import plain_value
@@ -64,7 +65,7 @@ async def check_credentials(gateway: ProviderGateway, integration: Integration) 
 
 
 async def send_test_message(call: DetachedCall, integration_id: IntegrationId, body: TestMessageIn) -> TestMessageOut:
-    integration = _get(await list_live(call), integration_id)
+    integration = get_live(await list_live(call), integration_id)
     if _is_built_in(integration):
         raise Invalid.field("integrationId", "is of a built-in provider, whose messages go nowhere that could be tried")
     recipient = await _list_addresses(call, integration, body)
@@ -135,13 +136,6 @@ def _failed(failure: SendFailure, *, milliseconds: int) -> TestMessageOut:
     )
     answer = UNSET if failure.raw is None else failure.raw
     return TestMessageOut(success=False, answer=answer, error=error, milliseconds=milliseconds)
-
-
-def _get(live: list[Integration], integration_id: IntegrationId) -> Integration:
-    for integration in live:
-        if integration.id == integration_id:
-            return integration
-    raise NotFound("Integration", id_text(integration_id))
 
 
 def _is_built_in(integration: Integration) -> bool:

@@ -43,7 +43,9 @@ async def record_early_reports(
     # Deletes also reports that cannot be recorded for any other reason.
     await database.transaction(partial(store.delete_old_early_reports, before=Millis(now - 2 * RETENTION)))
     for ids in await database.read(store.list_early_integrations):
-        integration = await database.read(partial(_find_integration, ids=ids, vault=vault))
+        integration = await database.read(
+            partial(store.find_integration, environment_id=ids[0], integration_id=ids[1], vault=vault)
+        )
         recorded, last = 0, b""
         while True:
             work = partial(_retry_batch, ids=ids, integration=integration, after=last, limit=limit, now=now)
@@ -58,10 +60,6 @@ async def record_early_reports(
         if recorded:
             fields = {"environment_id": id_text(ids[0]), "integration_id": id_text(ids[1]), "recorded": recorded}
             log.info("Early receipts", extra=fields)
-
-
-async def _find_integration(db: Connection, *, ids: Ids, vault: Vault) -> Integration | None:
-    return await store.find_integration(db, *ids, vault)
 
 
 async def _retry_batch(

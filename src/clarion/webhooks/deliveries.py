@@ -34,7 +34,8 @@ LEASE = Millis(60 * SECOND)
 
 GONE = "The receiver answered 410 Gone: it wants no more events"
 FAILED_FOR_DAYS = "The receiver took no event for five days"
-_EXPIRED = "The event is older than events are kept"
+EXPIRED = DeliveryAttempt(error="The event is older than events are kept")
+"""The failed attempt of a delivery whose event is no longer stored."""
 
 # Takes the first delivery in index order: with EXISTS, PostgreSQL would read the table until it finds a due one.
 LIST_DUE_ENDPOINTS = sql(f"""
@@ -172,11 +173,6 @@ async def record_attempts(
     if disabled:
         # After all endpoints: everyone locks endpoints before the environment.
         await raise_configuration_version(db, environment_id)
-
-
-def make_expired_attempt() -> DeliveryAttempt:
-    """Return the failed attempt of a delivery whose event is no longer stored."""
-    return DeliveryAttempt(error=_EXPIRED)
 
 
 async def _update_endpoint(

@@ -18,10 +18,10 @@ from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vault import Vault
 from clarion.webhooks.deliveries import (
+    EXPIRED,
     ClaimedDelivery,
     claim_deliveries,
     list_due_endpoints,
-    make_expired_attempt,
     record_attempts,
 )
 from clarion.webhooks.model import DeliveryAttempt
@@ -110,7 +110,7 @@ class WebhookSender:
 
     async def _attempt(self, delivery: ClaimedDelivery) -> DeliveryAttempt:
         if delivery.payload is None:
-            return make_expired_attempt()
+            return EXPIRED
         post = partial(
             post_event, self._gateway, delivery.endpoint, delivery.event_id, delivery.payload, self._clock.now()
         )

@@ -157,11 +157,10 @@ def following_query(filters: Sequence[str]) -> Query:
     """)
 
 
-async def delete_suppression(db: Connection, environment_id: EnvironmentId, channel: Channel, address: str) -> bool:
-    """Delete a suppression; returns whether the address was suppressed."""
+async def delete_suppression(db: Connection, environment_id: EnvironmentId, channel: Channel, address: str) -> None:
+    """Delete the suppression of an address, or of its hash."""
     forms = list_address_forms(environment_id, channel, address)
-    removed = await db.execute(DELETE_SUPPRESSION, environment_id=environment_id, channel=channel, addresses=forms)
-    return removed > 0
+    await db.execute(DELETE_SUPPRESSION, environment_id=environment_id, channel=channel, addresses=forms)
 
 
 def _is_unsubscription(reason: str) -> bool:
