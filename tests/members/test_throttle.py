@@ -98,4 +98,4 @@ def test_the_counts_are_bounded(throttle: SignInThrottle, clock: ManualClock) ->
         throttle.count(f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}", f"{number}@example.com")
     clock.move(DAY)
 
-    assert all(len(one._levels) == MAX_COUNTED for one in (throttle._addresses, throttle._pairs, throttle._accounts))
+    assert all(len(one.levels) == MAX_COUNTED for one in (throttle._addresses, throttle._pairs, throttle._accounts))

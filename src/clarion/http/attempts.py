@@ -33,33 +33,30 @@ class LeakyCounters:
     """Counts that drain with time, by key."""
 
     def __init__(self) -> None:
-        self._levels: dict[Hashable, tuple[float, Millis]] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._levels)
+        self.levels: dict[Hashable, tuple[float, Millis]] = {}
 
     def get_level(self, key: Hashable, limit: AttemptLimit, now: Millis) -> float:
-        level, since = self._levels.get(key, (0.0, now))
+        level, since = self.levels.get(key, (0.0, now))
         return max(0.0, level - (now - since) / limit.every)
 
     def add(self, key: Hashable, limit: AttemptLimit, now: Millis) -> None:
         level = min(self.get_level(key, limit, now) + 1, float(limit.burst))
         # Those that were counted last are at the end, so the first one is the one to forget.
-        self._levels.pop(key, None)
-        if len(self._levels) >= MAX_COUNTED:
-            del self._levels[next(iter(self._levels))]
-        self._levels[key] = (level, now)
+        self.levels.pop(key, None)
+        if len(self.levels) >= MAX_COUNTED:
+            del self.levels[next(iter(self.levels))]
+        self.levels[key] = (level, now)
 
     def remove(self, key: Hashable) -> None:
         """Take one back."""
-        level, since = self._levels.get(key, (0.0, Millis(0)))
+        level, since = self.levels.get(key, (0.0, Millis(0)))
         if level > 1:
-            self._levels[key] = (level - 1, since)
+            self.levels[key] = (level - 1, since)
         else:
             self.forget(key)
 
     def forget(self, key: Hashable) -> None:
-        self._levels.pop(key, None)
+        self.levels.pop(key, None)
 
 
 class FailedAttempts:
@@ -76,7 +73,10 @@ class FailedAttempts:
 
     def is_suspect(self, address: str) -> bool:
         """Whether an address has failed more often than it may."""
-        return bool(self._failures) and self._is_full(network_of(address), self._clock.now())
+        if self._limit is None or not self._failures.levels:
+            return False
+        level = self._failures.get_level(network_of(address), self._limit, self._clock.now())
+        return level >= self._limit.burst
 
     def answer(self, address: str, error: Unauthenticated) -> Unauthenticated | RateLimited:
         """Record a failure; returns what to answer: the error, or a refusal if the address has failed too often."""
@@ -86,9 +86,6 @@ class FailedAttempts:
         level = self._failures.get_level(network, self._limit, now)
         self._failures.add(network, self._limit, now)
         return error if level + 1 <= self._limit.burst else _make_refusal(Millis(int(self._limit.every)))
-
-    def _is_full(self, network: str, now: Millis) -> bool:
-        return self._limit is not None and self._failures.get_level(network, self._limit, now) >= self._limit.burst
 
 
 def _make_refusal(wait: Millis) -> RateLimited:

@@ -92,10 +92,10 @@ def _list_singles(kinds: dict[str, type], contract: Contract) -> frozenset[str]:
     return frozenset(name for name, kind in kinds.items() if kind not in (list, _Groups))
 
 
-def _find_repeated(found: dict[str, list[str]], singles: Collection[str]) -> dict[str, list[Problem]]:
+def _find_repeated(texts_of: dict[str, list[str]], singles: Collection[str]) -> dict[str, list[Problem]]:
     return {
         name: [Problem(f"must be given once, not {len(texts)} times")]
-        for name, texts in found.items()
+        for name, texts in texts_of.items()
         if len(texts) > 1 and name in singles
     }
 
