@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from clarion.cli.commands import app
-from clarion.cli.installation import run_in_store
+from clarion.cli.installation import Installation
 from clarion.clock import SystemClock
 from clarion.db.migrations.migrate import migrate_sqlite
 from clarion.db.open import open_store
@@ -55,13 +55,13 @@ def run(settings: Settings) -> Run:
 
 
 def read_environments(settings: Settings) -> dict[str, Environment]:
-    return {one.name: one for one in asyncio.run(run_in_store(settings, list_environments))}
+    return {one.name: one for one in Installation(settings).run(list_environments)}
 
 
 def find_owner(settings: Settings, output: str) -> bytes | None:
     """The environment of the API key that a command printed."""
     (text,) = re.findall(r"^ck_\w+$", output, re.MULTILINE)
-    found = asyncio.run(run_in_store(settings, lambda db: list_api_keys_by_hash(db, [hash_key(text)])))
+    found = Installation(settings).run(lambda db: list_api_keys_by_hash(db, [hash_key(text)]))
     return next((key.environment_id for key, _ in found.values() if not key.revoked_at), None)
 
 
@@ -71,11 +71,11 @@ def make_workflow(settings: Settings, environment: Environment, key: str, *, bod
         content = {"steps": build_steps([step], (), SystemClock().now())}
         await create_workflow(db, environment.id, {"key": WorkflowKey(key), "name": key}, content, SystemClock().now())
 
-    asyncio.run(run_in_store(settings, create))
+    Installation(settings).run(create)
 
 
 def read_workflows(settings: Settings, environment: Environment) -> list[str]:
-    found = asyncio.run(run_in_store(settings, lambda db: list_workflows(db, environment.id)))
+    found = Installation(settings).run(lambda db: list_workflows(db, environment.id))
     return [one.key for one in found]
 
 
@@ -180,7 +180,7 @@ def test_an_organization_is_deleted_if_it_is_not_the_only_one(run: Run, settings
     run("organizations create Acme")
     unused = run("organizations delete Acme")
     run("organizations create Used")
-    used = asyncio.run(run_in_store(settings, list_environments))[-1]
+    used = Installation(settings).run(list_environments)[-1]
     make_workflow(settings, used, "welcome")
     asked = run("organizations delete Used", answer="n\n")
     deleted = run("organizations delete Used --yes")

@@ -1,6 +1,5 @@
 """`clarion demo`: a believable small company in an empty environment."""
 
-import asyncio
 from typing import Annotated
 
 import typer
@@ -10,18 +9,17 @@ from clarion.cli.installation import (
     Installation,
     command_line_author,
     get_environment,
-    open_current_store,
     with_installation,
 )
 from clarion.clock import SystemClock
-from clarion.db.port import Connection
+from clarion.db.port import Connection, Database
 from clarion.demo.filling import Contents, fill_environment
 from clarion.environments.bootstrap import check_vault
 from clarion.environments.model import Environment
 from clarion.environments.wire import EnvironmentType
 from clarion.errors import SettingsError
 from clarion.settings.model import Settings
-from clarion.vault import open_configured_vault
+from clarion.vault import Vault, open_configured_vault
 
 _DEFAULT = "Development"
 
@@ -37,31 +35,29 @@ def demo(installation: Installation, environment: DemoEnvironment = _DEFAULT) ->
     No provider is called. If it is interrupted, nothing was written: run it again.
     """
     settings = installation.settings
+    vault = open_configured_vault(settings)
     console = Console(stderr=True)
     with console.status("Living through a week at Larkspur Cycles …"):
-        found, made = asyncio.run(_fill(settings, environment))
-    _show(settings, found, made)
+        filled, made = installation.use(lambda database: _fill(database, settings, vault, environment))
+    _show(settings, filled, made)
 
 
-async def _fill(settings: Settings, name: str) -> tuple[Environment, Contents]:
-    vault = open_configured_vault(settings)
-
+async def _fill(database: Database, settings: Settings, vault: Vault, name: str) -> tuple[Environment, Contents]:
     async def find(db: Connection) -> Environment:
         await check_vault(db, settings, vault)
         return await get_environment(db, name)
 
-    async with open_current_store(settings) as database:
-        environment = await database.read(find)
-        if environment.kind == EnvironmentType.PROD:
-            raise SettingsError(
-                f"'{environment.name}' is a production environment, which the demo is not for; choose another one with "
-                "--environment, or create one with `clarion environments create Demo`."
-            )
-        now = SystemClock().now()
-        made = await fill_environment(database, environment, vault=vault, until=now, author=command_line_author())
-        await database.notify_workers()
-        await database.update_statistics()
-        return environment, made
+    environment = await database.read(find)
+    if environment.kind == EnvironmentType.PROD:
+        raise SettingsError(
+            f"'{environment.name}' is a production environment, which the demo is not for; choose another one with "
+            "--environment, or create one with `clarion environments create Demo`."
+        )
+    now = SystemClock().now()
+    made = await fill_environment(database, environment, vault=vault, until=now, author=command_line_author())
+    await database.notify_workers()
+    await database.update_statistics()
+    return environment, made
 
 
 def _show(settings: Settings, environment: Environment, made: Contents) -> None:

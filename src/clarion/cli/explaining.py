@@ -1,6 +1,5 @@
 """`clarion explain` and `clarion simulate`: why a person got a message or not, and what a trigger would do."""
 
-import asyncio
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,10 +9,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from clarion.cli.installation import Installation, get_environment, open_current_store, wide_console, with_installation
+from clarion.cli.installation import Installation, get_environment, wide_console, with_installation
 from clarion.cli.options import EnvironmentName
 from clarion.clock import Millis, SystemClock, iso_text
-from clarion.db.port import Connection, Work
+from clarion.db.port import Connection, Database
 from clarion.environments.options import DataKind
 from clarion.errors import SettingsError
 from clarion.explain.asking import explain_transaction, explain_workflow, make_request
@@ -28,19 +27,17 @@ from clarion.settings.model import Settings
 from clarion.simulate import actions
 from clarion.simulate.model import DEFAULT_PEOPLE, MAX_PEOPLE, Scenario, SimulatedMessage, Simulation
 from clarion.simulate.wire import SimulationIn, SimulationOut, read_scenario
-from clarion.vault import open_configured_vault
-from clarion.vocabulary import Channel
+from clarion.vault import Vault, open_configured_vault
+from clarion.vocabulary import Channel, count_text
 
-_MARKS = {
-    Verdict.PASSED: Text("passed ", style="green"),
-    Verdict.STOPPED: Text("stopped", style="yellow"),
-    Verdict.FAILED: Text("failed ", style="red"),
-    Verdict.WAITING: Text("waiting", style="cyan"),
-    Verdict.UNKNOWN: Text("unknown", style="magenta"),
+_STYLES = {
+    Verdict.PASSED: "green",
+    Verdict.STOPPED: "yellow",
+    Verdict.FAILED: "red",
+    Verdict.WAITING: "cyan",
+    Verdict.UNKNOWN: "magenta",
 }
 _GOOD = frozenset({Outcome.DELIVERED, Outcome.SENT})
-
-_STYLES = {Verdict.PASSED: "green", Verdict.STOPPED: "yellow", Verdict.FAILED: "red", Verdict.WAITING: "cyan"}
 _MAX_CONTENT = 200
 _JSON_OR_FILE = "JSON|@FILE"
 
@@ -62,24 +59,18 @@ def explain(  # noqa: PLR0913 - the options of a command
     as_json: Annotated[bool, typer.Option("--json", help="As the API answers.")] = False,
 ) -> None:
     """Explain why a person got a message, or not: every decision in order, and what would change it."""
-    settings = installation.settings
     if notification_id is not None:
         if subscriber or transaction or workflow:
             raise SettingsError("Give a NOTIFICATION_ID, or --subscriber with --transaction or --workflow, not both.")
         work = partial(_explain_run, environment_name=environment, text=notification_id, channel=channel)
     else:
         query = _read_query(subscriber, transaction, workflow, channel)
-        work = partial(_explain_person, settings=settings, environment_name=environment, query=query)
-    explanation = asyncio.run(_read(settings, work))
+        work = partial(_explain_person, settings=installation.settings, environment_name=environment, query=query)
+    explanation = installation.use(lambda database: database.scan(work))
     if as_json:
         typer.echo(json_text(ExplanationOut.of(explanation)))
     else:
         _show(explanation)
-
-
-async def _read(settings: Settings, work: Work[Explanation]) -> Explanation:
-    async with open_current_store(settings) as database:
-        return await database.scan(work)
 
 
 def _read_query(
@@ -133,10 +124,9 @@ def _show_decision(console: Console, decision: Decision) -> None:
     at = "not recorded            " if decision.at is None else iso_text(decision.at)
     where = "" if decision.step_id is None else f" [{decision.step_id}]"
     derived = "" if decision.source == "recorded" else " (derived)"
-    console.print(
-        Text.assemble(f"{at}  ", _MARKS[decision.verdict], f"  {decision.kind:<11}{where} {decision.summary}{derived}"),
-        soft_wrap=True,
-    )
+    verdict = (f"{decision.verdict:<7}", _STYLES[decision.verdict])
+    text = f"  {decision.kind:<11}{where} {decision.summary}{derived}"
+    console.print(Text.assemble(f"{at}  ", verdict, text), soft_wrap=True)
     if decision.remedy is not None:
         console.print(Text(f"{'':>35}→ {decision.remedy}", style="dim"), soft_wrap=True)
 
@@ -175,21 +165,19 @@ def simulate(  # noqa: PLR0913 - the options of a command
         **{name: _read_json(f"--{name}", text) for name, text in documents.items() if text is not None},
         **{name: value for name, value in (("at", at), ("until", until), ("version", version)) if value is not None},
     }
-    settings = installation.settings
+    vault = open_configured_vault(installation.settings)
     request = make_body_reader(SimulationIn)(encode_json(body), [])
-    scenario, simulation = asyncio.run(_simulate(settings, environment, request))
+    scenario, simulation = installation.use(lambda database: _simulate(database, vault, environment, request))
     if as_json:
         typer.echo(json_text(SimulationOut.of(scenario, simulation)))
     else:
         _show_simulation(scenario, simulation)
 
 
-async def _simulate(settings: Settings, environment: str, body: Any) -> tuple[Scenario, Simulation]:
-    vault = open_configured_vault(settings)
-    async with open_current_store(settings) as database:
-        found = await database.read(lambda db: get_environment(db, environment))
-        scenario = read_scenario(found.id, body, SystemClock().now())
-        return scenario, await actions.simulate(database, vault, scenario)
+async def _simulate(database: Database, vault: Vault, environment: str, body: Any) -> tuple[Scenario, Simulation]:
+    found = await database.read(lambda db: get_environment(db, environment))
+    scenario = read_scenario(found.id, body, SystemClock().now())
+    return scenario, await actions.simulate(database, vault, scenario)
 
 
 def _read_json(option: str, text: str) -> Any:
@@ -203,8 +191,8 @@ def _read_json(option: str, text: str) -> Any:
 
 def _show_simulation(scenario: Scenario, simulation: Simulation) -> None:
     console = wide_console()
-    shown, people = len(simulation.recipients), "person" if simulation.total == 1 else "people"
-    console.print(Text(f"{simulation.outcome} · {iso_text(scenario.at)} · {simulation.total} {people}, {shown} shown"))
+    people = f"{count_text(simulation.total, 'person', 'people')}, {len(simulation.recipients)} shown"
+    console.print(Text(f"{simulation.outcome} · {iso_text(scenario.at)} · {people}"))
     for error in simulation.errors:
         console.print(Text(error, style="yellow"), soft_wrap=True)
     for recipient in simulation.recipients:

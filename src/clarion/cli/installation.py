@@ -5,7 +5,7 @@ import getpass
 import inspect
 import os
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import wraps
 from pathlib import Path
@@ -74,7 +74,16 @@ class Installation(Struct, frozen=True):
 
     def run(self, work: Work[T]) -> T:
         """Run one unit of work on its store."""
-        return asyncio.run(run_in_store(self.settings, work))
+        return self.use(lambda database: database.transaction(work))
+
+    def use(self, use: Callable[[Database], Awaitable[T]]) -> T:
+        """Run what needs several units of work, or none, on its store."""
+
+        async def run() -> T:
+            async with open_current_store(self.settings) as database:
+                return await use(database)
+
+        return asyncio.run(run())
 
 
 def with_installation(command: Callable[..., None]) -> Callable[..., None]:
@@ -100,12 +109,6 @@ def command_line_author() -> Author:
     except (KeyError, OSError):
         user = str(os.getuid())
     return Author(actor=Actor(type=ActorType.COMMAND_LINE, name=f"{user}@{socket.gethostname()}"))
-
-
-async def run_in_store(settings: Settings, work: Work[T]) -> T:
-    """Run one unit of work on the configured store."""
-    async with open_current_store(settings) as database:
-        return await database.transaction(work)
 
 
 async def get_environment(db: Connection, name: str) -> Environment:

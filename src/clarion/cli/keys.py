@@ -1,6 +1,5 @@
 """`clarion keys` and `clarion encryption`: API keys, and the keys that credentials are sealed with."""
 
-import asyncio
 from collections.abc import Sequence
 from functools import partial
 from typing import Annotated
@@ -14,14 +13,13 @@ from clarion.cli.installation import (
     Installation,
     command_line_author,
     get_environment,
-    open_current_store,
     print_line,
     with_installation,
 )
 from clarion.cli.listing import AsJson, moment, print_listing
 from clarion.cli.options import EnvironmentName
 from clarion.clock import DAY, Millis, SystemClock
-from clarion.db.port import Connection
+from clarion.db.port import Connection, Database
 from clarion.environments import actions, store
 from clarion.environments.bootstrap import check_vault
 from clarion.environments.model import ApiKey, Environment
@@ -153,19 +151,17 @@ def rotate_encryption(installation: Installation) -> None:
 
     It is refused while a process runs that lacks that key.
     """
-    settings = installation.settings
-    vault = open_configured_vault(settings)
+    vault = open_configured_vault(installation.settings)
 
-    async def rotate() -> int:
-        async with open_current_store(settings) as database:
-            processes = [one for one in await database.read(list_processes) if one.is_alive]
-            _require_key_of(processes, vault.writing_key_id)
-            await database.transaction(partial(_record_rotation, vault=vault))
-            count = await reencrypt_credentials(database, vault) + await reencrypt_secrets(database, vault)
-            count += await actions.reencrypt_api_keys(database, vault)
-            return count + await reseal_responses(database, vault)
+    async def rotate(database: Database) -> int:
+        processes = [one for one in await database.read(list_processes) if one.is_alive]
+        _require_key_of(processes, vault.writing_key_id)
+        await database.transaction(partial(_record_rotation, vault=vault))
+        count = await reencrypt_credentials(database, vault) + await reencrypt_secrets(database, vault)
+        count += await actions.reencrypt_api_keys(database, vault)
+        return count + await reseal_responses(database, vault)
 
-    count = asyncio.run(rotate())
+    count = installation.use(rotate)
     Console().print(f"Sealed {count_text(count, 'secret', 'secrets')} again with key '{vault.writing_key_id}'.")
 
 

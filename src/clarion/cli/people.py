@@ -1,6 +1,5 @@
 """`clarion subscribers`: export a person's data, and erase it."""
 
-import asyncio
 import os
 import sys
 from functools import partial
@@ -13,7 +12,6 @@ from clarion.cli.installation import (
     Installation,
     command_line_author,
     get_environment,
-    open_current_store,
     with_installation,
 )
 from clarion.cli.options import EnvironmentName
@@ -22,7 +20,6 @@ from clarion.db.port import Database
 from clarion.errors import SettingsError
 from clarion.ids import EnvironmentId, SubscriberKey
 from clarion.jsontext import json_text
-from clarion.settings.model import Settings
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.personal_data.erasure import erase_history, erase_rest, has_long_history
 from clarion.subscribers.personal_data.export import MAX_ITEMS, ExportPosition, read_page
@@ -44,9 +41,8 @@ def export_subscriber(
     ] = None,
 ) -> None:
     """Write everything that is stored of a person as one JSON document."""
-    settings = installation.settings
     key = SubscriberKey(subscriber_id)
-    asyncio.run(_export(settings, environment, key, output))
+    installation.use(lambda database: _export(database, environment, key, output))
 
 
 @commands.command("erase")
@@ -59,22 +55,20 @@ def erase_subscriber(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Erase a person and everything that is stored of them; this cannot be undone."""
-    settings = installation.settings
     if not yes and not typer.confirm(f"Erase '{subscriber_id}' of {environment} for good?"):
         raise SettingsError("Nothing was erased.")
-    asyncio.run(_erase(settings, environment, SubscriberKey(subscriber_id)))
+    installation.use(lambda database: _erase(database, environment, SubscriberKey(subscriber_id)))
     typer.echo(f"Erased '{subscriber_id}'.")
 
 
-async def _export(settings: Settings, environment: str, key: SubscriberKey, output: Path | None) -> None:
-    async with open_current_store(settings) as database:
-        environment_id = await _find_environment(database, environment)
-        person = await database.read(lambda db: get_subscriber(db, environment_id, key))
-        if output is None:
-            await _write(sys.stdout, database, person)
-            return
-        with _open_new(output) as file:
-            await _write(file, database, person)
+async def _export(database: Database, environment: str, key: SubscriberKey, output: Path | None) -> None:
+    environment_id = await _find_environment(database, environment)
+    person = await database.read(lambda db: get_subscriber(db, environment_id, key))
+    if output is None:
+        await _write(sys.stdout, database, person)
+        return
+    with _open_new(output) as file:
+        await _write(file, database, person)
 
 
 async def _write(file: TextIO, database: Database, person: Subscriber) -> None:
@@ -100,15 +94,13 @@ def _open_new(path: Path) -> TextIO:
         raise SettingsError(f"The file {path} cannot be created: {error.strerror}.") from None
 
 
-async def _erase(settings: Settings, environment: str, key: SubscriberKey) -> None:
+async def _erase(database: Database, environment: str, key: SubscriberKey) -> None:
     clock, author = SystemClock(), command_line_author()
-    async with open_current_store(settings) as database:
-        environment_id = await _find_environment(database, environment)
-        if await has_long_history(database, environment_id, key):
-            await erase_history(database, environment_id, key, author, clock)
-        await database.transaction(lambda db: erase_rest(db, environment_id, key, author, clock.now()))
+    environment_id = await _find_environment(database, environment)
+    if await has_long_history(database, environment_id, key):
+        await erase_history(database, environment_id, key, author, clock)
+    await database.transaction(lambda db: erase_rest(db, environment_id, key, author, clock.now()))
 
 
 async def _find_environment(database: Database, name: str) -> EnvironmentId:
-    found = await database.read(lambda db: get_environment(db, name))
-    return found.id
+    return (await database.read(lambda db: get_environment(db, name))).id

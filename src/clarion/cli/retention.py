@@ -1,16 +1,15 @@
 """`clarion retention`: look at what is kept, and delete what is old."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
-from clarion.cli.installation import Installation, open_current_store, with_installation
+from clarion.cli.installation import Installation, with_installation
 from clarion.cli.listing import AsJson, Shown, print_listing
 from clarion.clock import SystemClock
-from clarion.db.port import Connection
+from clarion.db.port import Connection, Database
 from clarion.environments.model import Environment
 from clarion.environments.options import DataKind
 from clarion.environments.store import list_environments
@@ -34,11 +33,7 @@ def show(installation: Installation, *, as_json: AsJson = False) -> None:
     async def read(db: Connection) -> tuple[list[Environment], dict[EnvironmentId, Counter[str]]]:
         return await list_environments(db), await list_deleted(db)
 
-    async def run() -> tuple[list[Environment], dict[EnvironmentId, Counter[str]]]:
-        async with open_current_store(settings) as database:
-            return await database.read(read)
-
-    environments, deleted = asyncio.run(run())
+    environments, deleted = installation.use(lambda database: database.read(read))
     columns = {
         "environment": "Environment",
         "kind": "Kind",
@@ -71,26 +66,24 @@ def run(
     """Count what is old, and with --yes delete it now instead of in the background."""
     settings = installation.settings
     if yes:
-        _print_counts(asyncio.run(_delete(settings)), "Deleted", as_json=as_json)
+        _print_counts(installation.use(lambda database: _delete(database, settings)), "Deleted", as_json=as_json)
     else:
-        _print_counts(asyncio.run(_count(settings)), "Old", as_json=as_json)
+        _print_counts(installation.use(lambda database: _count(database, settings)), "Old", as_json=as_json)
         typer.echo("Nothing was deleted; --yes does that.", err=True)
 
 
-async def _count(settings: Settings) -> Mapping[str, int]:
-    async with open_current_store(settings) as database:
-        total: Counter[str] = Counter()
-        for counts in (await count_old(database, settings, SystemClock().now())).values():
-            total.update(counts)
-        return total
+async def _count(database: Database, settings: Settings) -> Mapping[str, int]:
+    total: Counter[str] = Counter()
+    for counts in (await count_old(database, settings, SystemClock().now())).values():
+        total.update(counts)
+    return total
 
 
-async def _delete(settings: Settings) -> Mapping[str, int]:
-    async with open_current_store(settings) as database:
-        retention = Retention(database, settings=settings, clock=SystemClock())
-        if not await retention.run_round():
-            raise SettingsError("Another process is deleting old data at this moment; its log says how much.")
-        return retention.deleted
+async def _delete(database: Database, settings: Settings) -> Mapping[str, int]:
+    retention = Retention(database, settings=settings, clock=SystemClock())
+    if not await retention.run_round():
+        raise SettingsError("Another process is deleting old data at this moment; its log says how much.")
+    return retention.deleted
 
 
 def _deleted_of(kind: DataKind, deleted: Counter[str]) -> Shown:

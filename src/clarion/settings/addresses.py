@@ -6,7 +6,6 @@ Those of servers may contain a password, which no message repeats.
 import ipaddress
 import re
 from email.utils import parseaddr
-from typing import Protocol
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from msgspec import Struct
@@ -69,24 +68,15 @@ def local_address(host: str, port: int) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-class StoreSettings(Protocol):
-    """The settings that this module is about."""
-
-    @property
-    def database_url(self) -> Secret | None: ...
-    @property
-    def bus_url(self) -> Secret | None: ...
-
-
-def check_store(settings: StoreSettings) -> None:
+def check_store(database_url: Secret | None, bus_url: Secret | None) -> None:
     """Raise SettingsError if the database or the bus cannot be addressed that way."""
-    if settings.database_url is not None and not _is_server(settings.database_url, "postgresql", "postgres"):
+    if database_url is not None and not _is_server(database_url, "postgresql", "postgres"):
         raise SettingsError("CLARION_DATABASE_URL must be postgresql://user:password@host:port/database.")
-    if settings.bus_url is None:
+    if bus_url is None:
         return
-    if not _is_server(settings.bus_url, "nats", "tls") or not urlsplit(settings.bus_url.reveal()).hostname:
+    if not _is_server(bus_url, "nats", "tls") or not urlsplit(bus_url.reveal()).hostname:
         raise SettingsError("CLARION_BUS_URL must be nats://user:password@host:port.")
-    if settings.database_url is None:
+    if database_url is None:
         raise SettingsError(
             "CLARION_BUS_URL needs CLARION_DATABASE_URL: on SQLite one process does everything, and needs no bus."
         )

@@ -303,7 +303,7 @@ def _check(settings: Settings) -> None:
     check_sign_in(settings)
     if settings.mail_url is not None:
         parse_mail_url(settings.mail_url)
-    check_store(settings)
+    check_store(settings.database_url, settings.bus_url)
     _check_origins(settings)
     for name, example in _ADDRESSES.items():
         address = getattr(settings, name)

@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 
 from clarion.clock import Millis, iso_text
-from clarion.conditions import rename_previous_steps
 from clarion.db.port import Connection
 from clarion.environments.configuration import raise_configuration_version
 from clarion.errors import Invalid
@@ -16,6 +15,7 @@ from clarion.vocabulary import Severity
 from clarion.webhooks.events import append_events
 from clarion.webhooks.model import EventType
 from clarion.workflows import store
+from clarion.workflows.differences import portable_steps
 from clarion.workflows.history import VersionOrigin, insert_note, make_note
 from clarion.workflows.model import Step, VersionedWorkflow, Workflow, WorkflowVersion
 from clarion.workflows.steps import new_step_id
@@ -74,7 +74,7 @@ async def duplicate_workflow(
     version = await store.get_version(db, workflow)
     copied = msgspec.structs.asdict(workflow) | {"name": f"{workflow.name} (Copy)"[:255], "active": False}
     content = {
-        "steps": [_copied_step(step, version, now) for step in version.steps],
+        "steps": [_with_new_ids(step, now) for step in portable_steps(version)],
         "payload_schema": version.payload_schema,
         "validate_payload": version.validate_payload,
     }
@@ -150,19 +150,9 @@ def _new_workflow(
     return VersionedWorkflow(workflow, version)
 
 
-def _copied_step(step: Step, version: WorkflowVersion, now: Millis) -> Step:
-    """Return a step with new ids; conditions refer to earlier steps by their stepId, which stays."""
-
-    def rename(reference: str) -> str:
-        found = version.find_step(reference)
-        return reference if found is None else found.step_id
-
-    variants = [
-        msgspec.structs.replace(one, id=new_step_id(now), filters=rename_previous_steps(one.filters, rename))
-        for one in step.variants
-    ]
-    filters = rename_previous_steps(step.filters, rename)
-    return msgspec.structs.replace(step, id=new_step_id(now), filters=filters, variants=variants)
+def _with_new_ids(step: Step, now: Millis) -> Step:
+    variants = [msgspec.structs.replace(variant, id=new_step_id(now)) for variant in step.variants]
+    return msgspec.structs.replace(step, id=new_step_id(now), variants=variants)
 
 
 def _copy_keys(key: WorkflowKey, now: Millis) -> list[WorkflowKey]:

@@ -13,6 +13,7 @@ from clarion.jsontext import json_text
 from clarion.subscribers.model import Subscriber
 from clarion.templates import Reference, has_markup, list_references, weigh_markup
 from clarion.vocabulary import Severity, StepType, suggestion
+from clarion.workflows.controls import texts_of
 from clarion.workflows.issues import Issue, IssueType, list_parts
 from clarion.workflows.model import Step, Variant, Workflow, WorkflowVersion
 
@@ -206,19 +207,8 @@ def _scope_of(version: WorkflowVersion, step: Step) -> dict[str, Any]:
 
 def _list_texts(part: Step | Variant) -> list[tuple[str, str]]:
     """The texts of controls and filters, each with its path."""
-    controls = [found for name, value in part.controls.items() if name != "skip" for found in _walk(name, value)]
-    return controls + list(_walk("filters", part.filters))
-
-
-def _walk(path: str, value: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield from _walk(f"{path}.{name}", inner)
-    elif isinstance(value, list):
-        for number, inner in enumerate(value):
-            yield from _walk(f"{path}.{number}", inner)
+    controls = [found for name, value in part.controls.items() if name != "skip" for found in texts_of(value, name)]
+    return controls + list(texts_of(part.filters, "filters"))
 
 
 def _list_uses(prefix: str, part: Step | Variant, texts: Sequence[tuple[str, str]]) -> Iterator[Use]:
