@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 _MAX_NAME = 64
-"""Comparing takes time with the square of the length, and longer names are no typing mistakes."""
+"""Longer names are not compared: the time grows with the square of the length."""
 
 
 class Channel(StrEnum):

@@ -33,7 +33,7 @@ FOUND_BY: list[tuple[Query, str]] = [
         "notifications_recipient (environment_id=? AND trigger_id=? AND subscriber_id=?)",
     ),
     (trigger_store.LIST_MEMBERSHIPS, "topic_subscriptions_member (environment_id=? AND topic_id=? AND subscriber_id=?"),
-    (trigger_store.LIST_PARTS, "trigger_parts_queued (environment_id=? AND priority=? AND trigger_id=?)"),
+    (trigger_store.LIST_RECIPIENT_BATCHES, "trigger_parts_queued (environment_id=? AND priority=? AND trigger_id=?)"),
     (trigger_store.LIST_RECENT_RUNS, "notifications_subscriber (environment_id=? AND subscriber_id=?)"),
     (trigger_store.LIST_RECENT_TRIGGERS, "triggers USING INDEX sqlite_autoindex_triggers_1 (environment_id=?)"),
     (

@@ -1,4 +1,4 @@
-"""Fills an empty environment: lives through the week in a temporary store, and copies the result in one transaction.
+"""Fills an empty environment: runs the week in a temporary store, and copies the result in one transaction.
 
 Nobody sees the environment half full. Workers that serve the store meanwhile never see work of the past, and no
 provider is called.
@@ -155,13 +155,11 @@ async def _make_week(
     with tempfile.TemporaryDirectory(prefix="clarion-demo-") as folder, _seeded_random():
         async with _open_temporary_store(Path(folder)) as database:
             await database.transaction(lambda db: _insert_all(db, seeds))
-            await _live_through(database, environment, vault=vault, until=until, folder=Path(folder))
+            await _run_week(database, environment, vault=vault, until=until, folder=Path(folder))
             return await database.transaction(lambda db: _read_week(db, environment, author))
 
 
-async def _live_through(
-    database: Database, environment: Environment, *, vault: Vault, until: Millis, folder: Path
-) -> None:
+async def _run_week(database: Database, environment: Environment, *, vault: Vault, until: Millis, folder: Path) -> None:
     clock = ManualClock(Millis(until - WEEK))
     vendors = Vendors(clock, list_outages(until), SEED)
     gateway = DemoGateway(vendors)
@@ -179,7 +177,7 @@ async def _live_through(
         lambda db: create_api_key(db, environment.id, request, vault=vault, now=clock.now())
     )
     api = DemoApi(application.asgi, key.text)
-    await Week(database, environment.id, api=api, drain=drain, vendors=vendors).live_through(until)
+    await Week(database, environment.id, api=api, drain=drain, vendors=vendors).run_until(until)
 
 
 @asynccontextmanager

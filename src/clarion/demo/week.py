@@ -1,4 +1,4 @@
-"""Lives through the week: sets the company up, makes the triggers, and runs the engine whenever something is due."""
+"""Runs the week: sets the company up, makes the triggers, and runs the engine whenever something is due."""
 
 import heapq
 import random
@@ -53,7 +53,7 @@ class Week:
         self._receipt_urls: dict[str, str] = {}
         self._webhook_id = ""
 
-    async def live_through(self, until: Millis) -> None:
+    async def run_until(self, until: Millis) -> None:
         """Everything from the first day to this moment."""
         await self._set_up()
         for event in list_events(until):

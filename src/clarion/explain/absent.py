@@ -23,7 +23,7 @@ from clarion.explain.model import (
 from clarion.explain.trigger_store import (
     TriggerFacts,
     find_facts,
-    is_in_part,
+    is_in_recipient_batch,
     list_existing_topics,
     list_memberships,
     topic_id_of,
@@ -244,7 +244,9 @@ async def _decide_progress(db: Connection, request: ExplainRequest, trigger: Tri
     if trigger.state is TriggerState.QUEUED:
         text = "The trigger is accepted, and waits for a worker."
         return derived(request.now, *waiting, text, {"state": trigger.state})
-    if trigger.state is TriggerState.EXPANDING or (person is not None and await is_in_part(db, trigger, person)):
+    if trigger.state is TriggerState.EXPANDING or (
+        person is not None and await is_in_recipient_batch(db, trigger, person)
+    ):
         text = f"The trigger is being handed to its recipients; {request.name} has not come to their turn yet."
         return derived(request.now, *waiting, text, {"state": trigger.state})
     if trigger.state is TriggerState.FAILED:

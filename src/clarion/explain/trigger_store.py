@@ -44,7 +44,7 @@ LIST_MEMBERSHIPS = sql("""
     ORDER BY topic_id, subscriber_id, identifier
 """)
 # With the priority, which has few values, the index has the lane too; the rows of other lanes are not read.
-LIST_PARTS = sql("""
+LIST_RECIPIENT_BATCHES = sql("""
     SELECT subscriber_ids FROM trigger_parts
     WHERE environment_id = :environment_id AND priority {any:priorities} AND trigger_id = :trigger_id AND lane = :lane
 """)
@@ -101,7 +101,7 @@ LOOKED_AT = 500
 """How many runs of the person, and triggers of the environment, are searched for those of a workflow."""
 _TRIGGERS = 10
 _MASKS = 8
-_CROWDS = 5
+_TRIGGERS_OF_OTHERS = 5
 """How many triggers of a workflow are found by runs of others, for each of its sets of step types."""
 
 
@@ -160,10 +160,10 @@ async def list_memberships(
     return {TopicId(row["topic_id"]): Millis(row["created_at"]) for row in newest_first}
 
 
-async def is_in_part(db: Connection, trigger: Trigger, person: Subscriber) -> bool:
+async def is_in_recipient_batch(db: Connection, trigger: Trigger, person: Subscriber) -> bool:
     """Whether a person is among the recipients of a trigger whose run is not started yet."""
     rows = await db.fetch(
-        LIST_PARTS,
+        LIST_RECIPIENT_BATCHES,
         environment_id=trigger.environment_id,
         priorities=_PRIORITIES,
         trigger_id=trigger.id,
@@ -207,7 +207,7 @@ async def _list_triggers_of_others(
         if mask is None:
             break
         kinds, before = mask["step_types"], _LAST
-        for _ in range(_CROWDS):
+        for _ in range(_TRIGGERS_OF_OTHERS):
             run = await db.fetch_one(FIND_NEWEST_RUN, **scope, step_types=kinds, before=before)
             if run is None:
                 break

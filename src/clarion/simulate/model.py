@@ -20,7 +20,7 @@ MAX_PEOPLE = 100
 MAX_COUNTED = 50_000
 """Recipients are counted up to here."""
 MAX_OPEN_RUNS = 500
-"""Of people's runs under way, so many at most take part in the simulation."""
+"""The limit of runs under way that take part in the simulation."""
 MAX_MOMENTS = 2_000
 MAX_DURATION = Millis(5 * SECOND)
 """How long a simulation may take in real time."""
