@@ -69,6 +69,12 @@ RELEASED_MIGRATIONS = {
 # Both names are part of the API: what an audit entry says was done, and a button of a message.
 SHARED_NAMES = {"Action"}
 
+# They tell what is meant only where that stands beside them.
+PRONOUNS = {"one", "found"}
+MAX_PRONOUN_LINES = 2
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
 
 def modules() -> Iterator[ModuleType]:
     for found in pkgutil.walk_packages(clarion.__path__, "clarion."):
@@ -129,6 +135,38 @@ def test_one_class_name_stands_for_one_thing() -> None:
                 places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
 
     assert {name: found for name, found in places.items() if len(found) > 1 and name not in SHARED_NAMES} == {}
+
+
+def list_own_names(scope: ast.AST) -> set[str]:
+    """The names that a scope has for itself: the parameters of a function, the targets of a comprehension."""
+    if isinstance(scope, COMPREHENSIONS):
+        targets = [node for part in scope.generators for node in ast.walk(part.target)]
+        return {node.id for node in targets if isinstance(node, ast.Name)}
+    if isinstance(scope, FUNCTIONS):
+        return {node.arg for node in ast.walk(scope.args) if isinstance(node, ast.arg)}
+    return set()
+
+
+def list_uses(node: ast.AST, name: str) -> Iterator[int]:
+    """The lines in which a scope uses a name, without the inner scopes that have it for something else."""
+    if (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.arg) and node.arg == name):
+        yield node.lineno
+    for child in ast.iter_child_nodes(node):
+        if name not in list_own_names(child):
+            yield from list_uses(child, name)
+
+
+def test_pronouns_name_things_in_short_blocks_alone() -> None:
+    long = []
+    for path in SOURCES:
+        for scope in ast.walk(ast.parse(path.read_text())):
+            is_function = isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef)
+            for name in PRONOUNS if is_function else list_own_names(scope) & PRONOUNS:
+                lines = list(list_uses(scope, name))
+                if lines and max(lines) - min(lines) >= MAX_PRONOUN_LINES:
+                    long.append(f"{path.relative_to(ROOT)}:{min(lines)} {name}")
+
+    assert long == [], "name the thing"
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
