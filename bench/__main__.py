@@ -1,4 +1,4 @@
-"""`python -m bench run | report | profile | migrations | dashboard`."""
+"""`python -m bench run | report | compare | profile | migrations | dashboard`."""
 
 import argparse
 import asyncio
@@ -13,6 +13,7 @@ from rich.console import Console
 
 from bench.baseline import install_baseline
 from bench.chart import draw_cpu
+from bench.compare import compare
 from bench.dashboard import measure_dashboard
 from bench.figures import summarize
 from bench.migrations import describe, measure_migrations
@@ -30,6 +31,7 @@ _DOCUMENT = ROOT / "docs" / "performance.md"
 _PICTURE = ROOT / "docs" / "performance.svg"
 _MESSAGES = 1_000_000
 _QUICK_SCALE = 0.05
+_COMPARED_SCALE = 0.25
 _WIDE = 200
 _console = Console() if sys.stdout.isatty() else Console(width=_WIDE)
 
@@ -46,6 +48,10 @@ def main() -> None:
     elif arguments.command == "dashboard":
         figures = _run_until_stopped(measure_dashboard(arguments.system, arguments.seconds, sizes=arguments.sizes))
         _console.print("\n".join(f"{one.name}: {one.text}" for one in figures))
+    elif arguments.command == "compare":
+        with open_site(scale=arguments.scale) as site:
+            work = compare(site, arguments.system, arguments.revision, rounds=arguments.rounds)
+            _console.print("\n".join(one.describe() for one in _run_until_stopped(work)))
     elif arguments.command == "report":
         _write_report(arguments.file)
     else:
@@ -93,6 +99,11 @@ def _arguments() -> argparse.Namespace:
     run.add_argument("--minutes", type=float, default=LIMIT_MINUTES, help="after which the run is cut")
     report = commands.add_parser("report", help="write docs/performance.md from the result of a complete run")
     report.add_argument("file", type=Path, nargs="?", default=FILE)
+    comparing = commands.add_parser("compare", help="CPU time beside that of an earlier revision, in turns")
+    comparing.add_argument("revision")
+    comparing.add_argument("--system", choices=CLARION, default=SQLITE)
+    comparing.add_argument("--rounds", type=int, default=20)
+    comparing.add_argument("--scale", type=float, default=_COMPARED_SCALE, help="1 is as large as in a run")
     profiling = commands.add_parser("profile", help="flame graphs and SQL statements of one workload")
     profiling.add_argument("workload", choices=[workload.name for workload in SHARED if SQLITE in workload.systems])
     profiling.add_argument("system", choices=CLARION)

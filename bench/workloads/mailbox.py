@@ -27,7 +27,7 @@ _UNREAD_EVERY = 10
 _BELL = [
     {"read": False, "archived": False, "snoozed": False, "severity": one} for one in ("high", "medium", "low", "none")
 ]
-_PATHS = {
+PATHS = {
     "count": f"/v1/inbox/notifications/count?filters={quote(json.dumps(_BELL, separators=(',', ':')))}",
     "page": "/v1/inbox/notifications?limit=10&archived=false&snoozed=false",
 }
@@ -35,7 +35,7 @@ _PATHS = {
 
 async def measure(site: Site, kind: str) -> list[Figure]:
     async with start_clarion(kind, site, NAME) as system, start_http_floor(site, f"{NAME}-{kind}") as floor:
-        tokens = {name: await _fill(system, name, site.scaled(count)) for name, count in MESSAGES.items()}
+        tokens = {name: await fill_mailbox(system, name, site.scaled(count)) for name, count in MESSAGES.items()}
         figures: list[Figure] = []
         for number in range(_ROUNDS + 1):
             measured = await _measure_round(system, floor, tokens)
@@ -47,16 +47,15 @@ async def measure(site: Site, kind: str) -> list[Figure]:
 async def _measure_round(system: System, floor: System, tokens: Mapping[str, str]) -> list[Figure]:
     count = system.scaled(_COUNT)
     empty = trigger.make_triggers(floor, count).requests
-    figures = [Figure(NAME, system.kind, "floor_cpu_ms", await _measure(floor, empty, 201), "ms")]
+    figures = [Figure(NAME, system.kind, "floor_cpu_ms", await measure_reads(floor, empty, 201), "ms")]
     for name, token in tokens.items():
-        for what, path in _PATHS.items():
-            requests = [make_request("GET", path, headers=_authorization(token))] * count
-            used = await _measure(system, requests, 200)
+        for what, path in PATHS.items():
+            used = await measure_reads(system, [make_read(path, token)] * count, 200)
             figures.append(Figure(NAME, system.kind, f"{what}_{name}_cpu_ms", used, "ms"))
     return figures
 
 
-async def _fill(system: System, person: str, count: int) -> str:
+async def fill_mailbox(system: System, person: str, count: int) -> str:
     """Give a person this many messages, copies of one that the API made; return the token of a session."""
     await ensure_workflow(system, trigger.WORKFLOW, [trigger.IN_APP])
     application = (await system.request("GET", "/v1/environments/me"))["identifier"]
@@ -80,7 +79,7 @@ async def _fill(system: System, person: str, count: int) -> str:
     return token
 
 
-async def _measure(system: System, requests: Sequence[bytes], status: int) -> float:
+async def measure_reads(system: System, requests: Sequence[bytes], status: int) -> float:
     """Return the CPU time of a request in milliseconds."""
     before = cpu_seconds(system.groups)
     load = await send_closed(system.address, requests, connections=_CONNECTIONS)
@@ -89,5 +88,6 @@ async def _measure(system: System, requests: Sequence[bytes], status: int) -> fl
     return sum(used.values()) * 1000 / len(requests)
 
 
-def _authorization(token: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token}"}
+def make_read(path: str, token: str) -> bytes:
+    """A request of the person whose session has this token."""
+    return make_request("GET", path, headers={"Authorization": f"Bearer {token}"})
