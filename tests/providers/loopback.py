@@ -1,10 +1,13 @@
 """SMTP and HTTP servers on the loopback interface that act as providers, with configurable errors."""
 
 import asyncio
+import errno
+import itertools
+import os
 import socket
 import ssl
 import warnings
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from email import message_from_bytes
@@ -171,11 +174,29 @@ async def web_server(respond: Respond) -> AsyncIterator[WebServer]:
 
 
 def _bound(port: int) -> socket.socket:
-    """Bind a port without listening; 0 means any port."""
+    """Bind a port without listening; 0 means one that no earlier server had."""
     bound = socket.socket()
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    bound.bind(("127.0.0.1", port))
+    for candidate in [port] if port else _PORTS:
+        try:
+            bound.bind(("127.0.0.1", candidate))
+        except OSError as error:
+            if port or error.errno != errno.EADDRINUSE:
+                raise
+        else:
+            break
     return bound
+
+
+def _list_own_ports() -> Iterator[int]:
+    """The ports of this worker, each in turn: messages to an earlier server may still be tried by its environment."""
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    # The kernel itself gives out others.
+    return itertools.cycle(range(10_000 + number, 32_000, workers))
+
+
+_PORTS = _list_own_ports()
 
 
 def answering(status: int, body: str = "ok", **headers: str) -> Respond:
