@@ -15,6 +15,7 @@ LOCK := $(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url 
 unexport PYTHONDONTWRITEBYTECODE
 # More than two cores: many tests wait for processes that they start.
 TEST_WORKERS ?= 4
+REPEAT := echo "Once more, what failed, one after the other:" && $(BIN)/pytest --last-failed --last-failed-no-failures none
 WORKLOAD ?= trigger
 SYSTEM ?= sqlite
 SAMPLE ?= 100
@@ -43,10 +44,10 @@ web-or-say:
 web: $(INBOX) ## build the dashboard and the inbox element; NODE=node uses your own Node.js
 
 test: install-dev install-generator web-dev web published ## run the tests in parallel, on SQLite and on a real PostgreSQL
-	@$(BIN)/pytest -n $(TEST_WORKERS) --ignore tests/browser
+	@$(BIN)/pytest -n $(TEST_WORKERS) --ignore tests/browser $(if $(REPEAT_FAILED),|| { $(REPEAT) --ignore tests/browser; })
 
 browser: install-dev web-dev web published ## run the tests in Chromium: the dashboard, the inbox element and the published components
-	@$(BIN)/pytest -n $(TEST_WORKERS) tests/browser
+	@$(BIN)/pytest -n $(TEST_WORKERS) tests/browser || { $(REPEAT) tests/browser; }
 
 chaos: install-dev ## kill processes fifty times under load, on both databases
 	@CLARION_CHAOS_KILLS=50 $(BIN)/pytest tests/chaos
