@@ -1,11 +1,9 @@
 """Topics with the number of their members, if it is asked for."""
 
 from clarion.db.port import Connection, Database
-from clarion.ids import TopicId, find_id, new_id
+from clarion.ids import TopicId, find_id
 from clarion.topics.model import MemberCount
-from clarion.topics.store import COUNT_MEMBERS, count_members
-from tests.plans import explain
-from tests.records import NOW
+from clarion.topics.store import count_members
 from tests.support import Api, Site
 
 
@@ -35,10 +33,3 @@ async def test_counting_ends_at_its_limit(api: Api, database: Database, site: Si
         return await count_members(db, site.development.id, [topic_id], limit=3)
 
     assert await database.read(count) == {topic_id: MemberCount(3, True)}
-
-
-async def test_counting_walks_the_index_of_members(database: Database, site: Site) -> None:
-    plan = await explain(database, COUNT_MEMBERS, environment_id=site.development.id, topic_id=new_id(NOW), limit=1_000)
-
-    assert "topic_subscriptions_member" in plan, plan
-    assert "Seq Scan" not in plan, plan
