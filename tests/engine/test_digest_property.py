@@ -34,7 +34,9 @@ async def crash(world: World) -> None:
     """A unit of work that does everything and is undone."""
 
     async def die(db: Any) -> None:
-        await run_unit(db, world.api.environment.id, Millis(world.clock.now()), lanes=ALL_LANES)
+        await run_unit(
+            db, world.api.environment.id, Millis(world.clock.now()), lanes=ALL_LANES, vault=world.engine.vault
+        )
         raise Crash
 
     try:

@@ -17,7 +17,9 @@ HERE = [key for key in PEOPLE if lane_of(SubscriberKey(key)) in list(SOME_LANES)
 async def work(world: World, database: Database, *, limit: int, lanes: LaneSet = ALL_LANES) -> UnitResult:
     environment_id, now = world.api.environment.id, world.clock.now()
     return await database.transaction(
-        lambda db: run_unit(db, environment_id=environment_id, now=now, lanes=lanes, limit=limit)
+        lambda db: run_unit(
+            db, environment_id=environment_id, now=now, lanes=lanes, vault=world.engine.vault, limit=limit
+        )
     )
 
 

@@ -141,7 +141,7 @@ class Site:
         engine, environment = self.engines[place], self.world.api.environment.id
 
         async def die(db: Connection) -> None:
-            await run_unit(db, environment, self.world.clock.now(), lanes=engine.membership.lanes)
+            await run_unit(db, environment, self.world.clock.now(), lanes=engine.membership.lanes, vault=engine.vault)
             raise Crash
 
         with suppress(Crash):

@@ -95,7 +95,9 @@ async def test_a_unit_leaves_runs_to_the_next_one_when_their_texts_take_much_wor
         await world.trigger(payload={"n": number})
 
     async def one_unit(db: Connection) -> int:
-        done = await run_unit(db, world.api.environment.id, world.clock.now(), lanes=ALL_LANES)
+        done = await run_unit(
+            db, world.api.environment.id, world.clock.now(), lanes=ALL_LANES, vault=world.engine.vault
+        )
         assert done.has_more
         return done.runs
 

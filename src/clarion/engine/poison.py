@@ -28,6 +28,7 @@ from clarion.jobs.model import FINISHED, JobQueue
 from clarion.runs.status import settle_run_statuses
 from clarion.triggers import store as triggers
 from clarion.triggers.model import RecipientBatch
+from clarion.vault import Vault
 from clarion.vocabulary import JobStatus, StepType
 
 _MAX_ITEMS = 256
@@ -41,6 +42,7 @@ async def isolate_poison(
     lanes: LaneSet,
     now: Millis,
     *,
+    vault: Vault,
     announce: Callable[[UnitResult], None] = lambda _: None,
 ) -> int:
     """Work on what is next in the lanes one by one; returns how many items were worked on or ended.
@@ -49,7 +51,7 @@ async def isolate_poison(
     """
     items = await database.transaction(lambda db: list_items(db, environment_id, lanes, limit=_MAX_ITEMS, now=now))
     for kind, item_id in items:
-        item = _Item(environment_id=environment_id, lanes=lanes, kind=kind, id=item_id, now=now)
+        item = _Item(environment_id=environment_id, lanes=lanes, kind=kind, id=item_id, now=now, vault=vault)
         try:
             announce(await database.transaction(item.run))
         except StoreUnavailable:
@@ -68,12 +70,13 @@ class _Item(Struct, frozen=True, kw_only=True):
     kind: ItemKind
     id: bytes
     now: Millis
+    vault: Vault
 
     async def run(self, db: Connection) -> UnitResult:
         claim = await self._claim(db)
         if claim is None:
             return UnitResult()
-        return await run_claim(db, self.environment_id, claim, self.now)
+        return await run_claim(db, self.environment_id, claim, self.now, self.vault)
 
     async def fail(self, db: Connection, reason: str) -> None:
         """End the run with the reason, as a record that the API shows."""

@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.clock import Millis
+from clarion.content.environment import NO_CONTENT, EnvironmentContent
 from clarion.ids import JobId, MessageId, NotificationId, id_text
 from clarion.jobs.model import Job
 from clarion.subscribers.model import ChannelEntry, Subscriber
@@ -55,6 +56,7 @@ class Run(Struct, kw_only=True):
     topics: list[dict[str, str]] = []
     recipient: dict[str, Any] | None = None
     actor: Subscriber | None = None
+    content: EnvironmentContent = NO_CONTENT
     is_new: bool = False
     digested_into: NotificationId | None = None
     messages: list[NewMessage] = []
@@ -85,6 +87,11 @@ class Run(Struct, kw_only=True):
                 job.digest = job.digest | job.outputs
                 job.changed = job.has_events = True
 
+    @property
+    def locale(self) -> str:
+        """The language of the person, else that of the organization."""
+        return self.subscriber.locale or self.content.default_locale
+
     def step_of(self, job: Job) -> Step:
         return self.version.steps[job.step]
 
@@ -108,6 +115,8 @@ def variables_of(run: Run) -> dict[str, Any]:
         "workflow": workflow_variables(run.workflow),
         "steps": {run.step_of(job).step_id: job.outputs for job in run.jobs if job.outputs is not None},
         "step": digest_variables(_last_digest(run.jobs)),
+        "env": run.content.env,
+        "locale": run.locale,
     }
 
 

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from clarion.cache import CacheSlot
 from clarion.clock import SECOND, Millis
+from clarion.content.environment import get_environment_content
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.engine.advance import Advance
@@ -20,6 +21,7 @@ from clarion.ids import EnvironmentId
 from clarion.jobs.lanes import LaneSet, try_lock_lanes
 from clarion.jobs.model import FINISHED, JobQueue
 from clarion.monitoring.metrics import BatchKind, Measures, MessageOutcome
+from clarion.vault import Vault
 from clarion.vocabulary import Channel, JobStatus, MessageStatus, StepType
 
 WAITING_STEPS = frozenset({StepType.DELAY, StepType.DIGEST})
@@ -66,17 +68,19 @@ class UnitResult(Struct, frozen=True):
 
 
 async def run_unit(
-    db: Connection, environment_id: EnvironmentId, now: Millis, *, lanes: LaneSet, limit: int = MAX_RUNS
+    db: Connection, environment_id: EnvironmentId, now: Millis, *, lanes: LaneSet, vault: Vault, limit: int = MAX_RUNS
 ) -> UnitResult:
     """Work on about `limit` due runs and recipients of those lanes that no other worker holds."""
     locked = await try_lock_lanes(db, environment_id, lanes)
     if not locked:
         return UnitResult()
     claim = await claim_next(db, environment_id, locked, limit=limit, now=now)
-    return await run_claim(db, environment_id, claim, now)
+    return await run_claim(db, environment_id, claim, now, vault)
 
 
-async def run_claim(db: Connection, environment_id: EnvironmentId, claim: Claim, now: Millis) -> UnitResult:
+async def run_claim(
+    db: Connection, environment_id: EnvironmentId, claim: Claim, now: Millis, vault: Vault
+) -> UnitResult:
     """Take everything in the claim as far as it gets."""
     recipients, has_postponed = claim.recipients, False
     # Before they go on, which changes when they are due.
@@ -89,6 +93,9 @@ async def run_claim(db: Connection, environment_id: EnvironmentId, claim: Claim,
         if version is None:
             version = await get_configuration_version(db, environment_id)
         defaults = await get_defaults(db, environment_id, version)
+        content = await get_environment_content(db, environment_id, version, vault)
+        for run in runs:
+            run.content = content
         has_postponed |= await Advance(db, environment_id, defaults, now).run_all(runs)
         await write_runs(db, environment_id, runs, now)
         await emit_run_events(db, environment_id, runs, version, now)

@@ -153,6 +153,7 @@ class Engine:
         measures: Measures | None = None,
     ) -> None:
         self._database = database
+        self.vault = vault
         self._measures = measures or Measures()
         self._clock = clock
         self._traces = None if tracer is None else RunTracer(database, tracer)
@@ -251,14 +252,15 @@ class Engine:
         announce = partial(self._announce, environment_id, 0 if self._traces is None else wall_nanoseconds())
         try:
             done = await self._database.transaction(
-                lambda db: run_unit(db, environment_id, now, lanes=lanes, limit=limit)
+                lambda db: run_unit(db, environment_id, now, lanes=lanes, vault=self.vault, limit=limit)
             )
         except StoreUnavailable:
             raise
         except Exception:
             # One trigger or run that fails unexpectedly must not hold up its environment.
             log.exception("Unit of work failed", extra={"environment_id": environment_id.hex()})
-            return UnitResult(runs=await isolate_poison(self._database, environment_id, lanes, now, announce=announce))
+            runs = await isolate_poison(self._database, environment_id, lanes, now, vault=self.vault, announce=announce)
+            return UnitResult(runs=runs)
         announce(done)
         self._sizes.note_unit(environment_id, done.runs, (time.perf_counter() - started) * 1000)
         if done.has_batches:

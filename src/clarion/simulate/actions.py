@@ -40,11 +40,12 @@ class SimulatedWorker:
     """Works on what is due in a sandbox. No lane is locked, nothing is announced, and no provider is called."""
 
     def __init__(
-        self, db: Sandbox, environment_id: EnvironmentId, integrations: IntegrationCache, start: Millis
+        self, db: Sandbox, environment_id: EnvironmentId, integrations: IntegrationCache, start: Millis, vault: Vault
     ) -> None:
         self._db = db
         self._environment_id = environment_id
         self._integrations = integrations
+        self._vault = vault
         self._clock = ManualClock(start)
         self._deliverer = Deliverer(
             DryGateway(self._clock), self._clock, is_current=self._is_current, measures=Measures()
@@ -89,13 +90,18 @@ class SimulatedWorker:
     async def _decide(self) -> UnitResult:
         """Decide as a worker does: what fails unexpectedly is ended alone, with the reason."""
         try:
-            return await self._db.transaction(lambda db: run_unit(db, self._environment_id, self.now, lanes=ALL_LANES))
+            return await self._db.transaction(
+                lambda db: run_unit(db, self._environment_id, self.now, lanes=ALL_LANES, vault=self._vault)
+            )
         except StoreUnavailable:
             raise
         except Exception:
             log.exception("Simulated unit of work failed")
             done: list[UnitResult] = []
-            if not await isolate_poison(self._db, self._environment_id, ALL_LANES, self.now, announce=done.append):
+            isolated = await isolate_poison(
+                self._db, self._environment_id, ALL_LANES, self.now, vault=self._vault, announce=done.append
+            )
+            if not isolated:
                 raise
             return UnitResult(has_sends=any(one.has_sends for one in done), has_more=True)
 
@@ -132,15 +138,16 @@ async def simulate(database: Database, vault: Vault, scenario: Scenario) -> Simu
 
     async def work(db: Sandbox) -> Simulation:
         with own_ids():
-            return await _simulate(db, IntegrationCache(vault), scenario)
+            return await _simulate(db, vault, scenario)
 
     return await database.sandbox(scenario.request.environment_id, work)
 
 
-async def _simulate(db: Sandbox, integrations: IntegrationCache, scenario: Scenario) -> Simulation:
+async def _simulate(db: Sandbox, vault: Vault, scenario: Scenario) -> Simulation:
     environment_id, at = scenario.request.environment_id, scenario.at
+    integrations = IntegrationCache(vault)
     fixture = await copy_fixture(db, scenario)
-    worker = SimulatedWorker(db, environment_id, integrations, min(scenario.now, at))
+    worker = SimulatedWorker(db, environment_id, integrations, min(scenario.now, at), vault)
     # What is under way may end or go on before the trigger comes.
     await worker.run(Millis(at - 1))
     worker.move(at)

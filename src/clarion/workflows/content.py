@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from clarion.content.email.compose import EditorType, LayoutSource, compile_email, render_email
 from clarion.http.wire import Wire
 from clarion.providers.email.addresses import find_address_problem, split_addresses
 from clarion.providers.email.message import can_set_header
@@ -13,7 +14,6 @@ from clarion.templates import TemplateProblem, has_markup, is_script_link, rende
 from clarion.workflows.controls import (
     Action,
     ControlsProblem,
-    EditorType,
     EmailControls,
     EmailSender,
     InAppControls,
@@ -51,11 +51,20 @@ def render_subject(controls: EmailControls, variables: Mapping[str, Any]) -> str
     return render_control("subject", controls.subject or "", variables)
 
 
-def render_body(controls: EmailControls, variables: Mapping[str, Any]) -> str:
-    """Render the body with escaped values; raises ContentProblem for a document of the block editor."""
+def render_body(
+    controls: EmailControls,
+    variables: Mapping[str, Any],
+    layout: LayoutSource | None = None,
+    layout_variables: Mapping[str, Any] | None = None,
+) -> str:
+    """Render the body in its layout, with escaped values; raises ContentProblem for a document of the block editor."""
     if is_block_document(controls):
         raise ContentProblem("body", BLOCK_DOCUMENT)
-    return render_control("body", controls.body or "", variables, html=True)
+    try:
+        compiled = compile_email(controls.body or "", controls.editor_type, layout)
+        return render_email(compiled, variables, layout_variables)
+    except TemplateProblem as problem:
+        raise ContentProblem("body", f"cannot be rendered: {problem}") from None
 
 
 def is_block_document(controls: EmailControls) -> bool:

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta, field
 
 from clarion.conditions import check_logic
+from clarion.content.email.compose import EditorType
 from clarion.errors import ClarionError
 from clarion.http.input.validation import find_problems
 from clarion.http.wire import Wire
@@ -56,11 +57,6 @@ class Target(StrEnum):
     PARENT = "_parent"
     TOP = "_top"
     UNFENCED_TOP = "_unfencedTop"
-
-
-class EditorType(StrEnum):
-    BLOCK = "block"
-    HTML = "html"
 
 
 class DelayType(StrEnum):

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.conditions import FilterKind, list_unsupported
+from clarion.content.email.compose import EditorType
 from clarion.http.input.validation import list_unknown
 from clarion.providers.email.addresses import find_address_problem
 from clarion.providers.email.message import can_set_header
@@ -22,7 +23,6 @@ from clarion.workflows.controls import (
     DelayType,
     DigestControls,
     DigestType,
-    EditorType,
     EmailControls,
     InAppControls,
     PushControls,

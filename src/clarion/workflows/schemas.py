@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from clarion.content.email.compose import EditorType
 from clarion.schedules import Unit
 from clarion.vocabulary import StepType
 from clarion.workflows.control_texts import TEXTS, WIDGETS, ControlText
@@ -20,7 +21,6 @@ from clarion.workflows.controls import (
     DelayType,
     DigestControls,
     DigestType,
-    EditorType,
     Target,
     ThrottleControls,
     ThrottleType,

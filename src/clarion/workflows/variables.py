@@ -96,6 +96,16 @@ def digest_variables(digest: Mapping[str, Any] | None) -> dict[str, Any]:
     return {"digest": digest is not None, "events": events, "total_count": total}
 
 
+def _environment_schema() -> Schema:
+    properties: Schema = {
+        "name": _TEXT | {"description": "The name of the environment, such as Production"},
+        "type": {"type": "string", "enum": ["dev", "prod"]},
+    }
+    return {"type": "object", "properties": properties, "additionalProperties": _TEXT} | {
+        "description": "The environment, and its variables by their keys"
+    }
+
+
 def _digest_schema() -> Schema:
     properties: Schema = {
         "digest": _FLAG | {"description": "Whether the run has a digest"},
@@ -128,6 +138,8 @@ def describe_variables(version: WorkflowVersion, step: Step, *, whole: bool = Fa
             "workflow": _workflow_schema(),
             "steps": _steps_schema(earlier),
             "step": _digest_schema(),
+            "env": _environment_schema(),
+            "locale": _TEXT | {"description": "The language of the person, such as en_US"},
         },
         "Variables of templates and conditions",
     )

@@ -206,7 +206,7 @@ async def test_an_http2_call_without_an_answer_is_ambiguous(reply: Reply | None)
     call = encode_call(ProviderRequest.json("https://api.push.apple.com/3/device/a", {}))
     async with play(lambda _: reply) as vendor:
         client = Http2Client(
-            EgressGuard(["127.0.0.0/8"]), seconds=0.2, clock=ManualClock(NOW), rewrite_url=vendor.rewrite_url
+            EgressGuard(["127.0.0.0/8"]), seconds=1.5, clock=ManualClock(NOW), rewrite_url=vendor.rewrite_url
         )
         with pytest.raises(SendFailure) as failure:
             await client.call(call)
@@ -220,7 +220,7 @@ async def test_an_http2_call_that_gets_no_stream_is_no_failure_of_the_provider()
     async with play(lambda _: SILENCE) as vendor:
         vendor.max_streams = 1
         client = Http2Client(
-            EgressGuard(["127.0.0.0/8"]), seconds=0.5, clock=ManualClock(NOW), rewrite_url=vendor.rewrite_url
+            EgressGuard(["127.0.0.0/8"]), seconds=1.5, clock=ManualClock(NOW), rewrite_url=vendor.rewrite_url
         )
         results = await asyncio.gather(*(client.call(call) for _ in range(3)), return_exceptions=True)
         await client.close()

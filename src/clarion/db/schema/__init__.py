@@ -10,6 +10,9 @@ integration_health, integration_counts              suppressions, receipts
 webhook_endpoints ─ webhook_deliveries ─ webhook_events ─ webhook_event_people
 audit_entries, rate_limit_buckets, erasures         processes, leases, retention_progress (of the installation)
 organizations ─ members ─ member_sessions             member_links
+layouts ─ layout_versions (immutable)               translations, contexts
+organizations ─ environment_variables ─ environment_variable_values
+channel_connections ─ channel_endpoints (of subscribers, or shared by contexts)
 
 Rules: every table carries `environment_id` and leads its keys with it. Ids are 16 bytes and time-ordered, so
 a primary key is also the order of creation. Moments are milliseconds in BIGINT, JSON is text encoded by us (it
@@ -20,7 +23,7 @@ overrides live in the trigger, attached files in a table of their own, step text
 SQLAlchemy describes the tables for the migrations and their test; it never runs a query.
 """
 
-from clarion.db.schema import accounts, delivery, operations, people, runs, setup
+from clarion.db.schema import accounts, addresses, content, delivery, operations, people, runs, setup
 from clarion.db.schema.columns import metadata
 
-__all__ = ["accounts", "delivery", "metadata", "operations", "people", "runs", "setup"]
+__all__ = ["accounts", "addresses", "content", "delivery", "metadata", "operations", "people", "runs", "setup"]

@@ -10,6 +10,7 @@ organizations = Table(
     metadata,
     id_("id", key=True),
     text_("name"),
+    text_("options", optional=True),  # JSON object: languages
     moment("created_at"),
 )
 

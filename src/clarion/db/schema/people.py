@@ -110,6 +110,7 @@ preferences = Table(
     Column("channel", Text, primary_key=True),
     flag("enabled"),
     moment("updated_at"),
+    text_("reason", optional=True),  # what changed it, if not the person's settings: preferences.model.ChangeReason
     sqlite_with_rowid=False,
 )
 

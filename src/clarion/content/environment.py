@@ -1,0 +1,72 @@
+"""What all texts of an environment can refer to, cached by the version of its configuration."""
+
+from collections.abc import Mapping
+from functools import partial
+
+import msgspec
+from msgspec import Struct
+
+from clarion.cache import CacheSlot
+from clarion.db.port import Connection
+from clarion.db.query import sql
+from clarion.environments.configuration import Versioned, get_or_load
+from clarion.ids import EnvironmentId
+from clarion.vault import Vault
+
+DEFAULT_LOCALE = "en_US"
+"""Of organizations that have set none."""
+
+_CONTENT: CacheSlot[EnvironmentId, Versioned["EnvironmentContent"]] = CacheSlot(limit=10_000)
+
+FIND_ENVIRONMENT = sql("""
+    SELECT e.name, e.kind, o.options FROM environments AS e JOIN organizations AS o ON o.id = e.organization_id
+    WHERE e.id = :environment_id
+""")
+LIST_VALUES = sql("""
+    SELECT v.key, x.variable_id, x.value FROM environment_variable_values AS x
+    JOIN environments AS e ON e.id = x.environment_id
+    JOIN environment_variables AS v ON v.organization_id = e.organization_id AND v.id = x.variable_id
+    WHERE x.environment_id = :environment_id
+""")
+
+
+class OrganizationOptions(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """What an organization sets for all of its environments."""
+
+    default_locale: str = DEFAULT_LOCALE
+    """The language of people who have none, and of texts that are missing in theirs."""
+    target_locales: list[str] = []
+    """The languages that texts are translated to."""
+
+
+class EnvironmentContent(Struct, frozen=True, kw_only=True):
+    env: Mapping[str, str] = {}
+    """What templates see as `env`."""
+    default_locale: str = DEFAULT_LOCALE
+
+
+NO_CONTENT = EnvironmentContent()
+
+decode_organization_options = msgspec.json.Decoder(OrganizationOptions).decode
+
+
+async def get_environment_content(
+    db: Connection, environment_id: EnvironmentId, version: int, vault: Vault
+) -> EnvironmentContent:
+    """Return what texts of the environment refer to, at this version of its configuration."""
+    return await get_or_load(db, _CONTENT, environment_id, version, partial(load_environment_content, vault=vault))
+
+
+async def load_environment_content(
+    db: Connection, environment_id: EnvironmentId, *, vault: Vault
+) -> EnvironmentContent:
+    row = await db.fetch_one(FIND_ENVIRONMENT, environment_id=environment_id)
+    if row is None:
+        return NO_CONTENT
+    options = OrganizationOptions() if row["options"] is None else decode_organization_options(row["options"])
+    values = await db.fetch(LIST_VALUES, environment_id=environment_id)
+    variables = {one["key"]: vault.open(one["value"], context=environment_id + one["variable_id"]) for one in values}
+    # The two names of the system win over own keys.
+    return EnvironmentContent(
+        env=variables | {"name": row["name"], "type": row["kind"]}, default_locale=options.default_locale
+    )

@@ -1,0 +1,43 @@
+"""Where people are reached in chats: workspaces that were connected, and addresses in them."""
+
+from sqlalchemy import Index, Table
+
+from clarion.db.schema.columns import id_, metadata, moment, text_
+
+channel_connections = Table(
+    "channel_connections",
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),
+    text_("identifier"),
+    id_("integration_id"),
+    id_("subscriber_id", optional=True),  # NULL: shared by those of its contexts
+    text_("context_keys"),  # JSON array of "type:id", sorted
+    text_("workspace"),  # JSON object
+    text_("auth"),  # sealed JSON object
+    moment("created_at"),
+    moment("updated_at"),
+    Index("channel_connections_identifier", "environment_id", "identifier", unique=True),
+    Index("channel_connections_integration", "environment_id", "integration_id", "subscriber_id"),
+    Index("channel_connections_subscriber", "environment_id", "subscriber_id"),
+)
+
+channel_endpoints = Table(
+    "channel_endpoints",
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),
+    text_("identifier"),
+    id_("integration_id"),
+    id_("connection_id", optional=True),
+    id_("subscriber_id"),
+    text_("context_keys"),  # JSON array of "type:id", sorted
+    text_("type"),
+    text_("endpoint"),  # sealed JSON object
+    moment("created_at"),
+    moment("updated_at"),
+    Index("channel_endpoints_identifier", "environment_id", "identifier", unique=True),
+    Index("channel_endpoints_subscriber", "environment_id", "subscriber_id", "integration_id"),
+    Index("channel_endpoints_connection", "environment_id", "connection_id"),
+    Index("channel_endpoints_integration", "environment_id", "integration_id"),
+)
