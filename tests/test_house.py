@@ -33,6 +33,7 @@ REPEATED_CHOICE = re.compile(r"(?is)^\s*(?:UPDATE|DELETE)\b.*\bIN\s*\(\s*SELECT\
 UNSCOPED = {
     "clarion.environments.configuration",
     "clarion.environments.store",
+    "clarion.content.environment.FIND_ENVIRONMENT",
     "clarion.http.idempotency.LOCK_KEYS",
     "clarion.http.idempotency.LIST_SEALED",
     "clarion.http.idempotency.UPDATE_BODY",

@@ -53,6 +53,43 @@ CREATE TABLE awaited_receipts (
     ask_at BIGINT NOT NULL,
     PRIMARY KEY (environment_id, integration_id, ticket)
 );
+CREATE TABLE channel_connections (
+	environment_id BLOB NOT NULL,
+	id BLOB NOT NULL,
+	identifier TEXT NOT NULL,
+	integration_id BLOB NOT NULL,
+	subscriber_id BLOB,
+	context_keys TEXT NOT NULL,
+	workspace TEXT NOT NULL,
+	auth TEXT NOT NULL,
+	created_at BIGINT NOT NULL,
+	updated_at BIGINT NOT NULL,
+	PRIMARY KEY (environment_id, id)
+);
+CREATE TABLE channel_endpoints (
+	environment_id BLOB NOT NULL,
+	id BLOB NOT NULL,
+	identifier TEXT NOT NULL,
+	integration_id BLOB NOT NULL,
+	connection_id BLOB,
+	subscriber_id BLOB NOT NULL,
+	context_keys TEXT NOT NULL,
+	type TEXT NOT NULL,
+	endpoint TEXT NOT NULL,
+	created_at BIGINT NOT NULL,
+	updated_at BIGINT NOT NULL,
+	PRIMARY KEY (environment_id, id)
+);
+CREATE TABLE contexts (
+	environment_id BLOB NOT NULL,
+	id BLOB NOT NULL,
+	type TEXT NOT NULL,
+	"key" TEXT NOT NULL,
+	data TEXT NOT NULL,
+	created_at BIGINT NOT NULL,
+	updated_at BIGINT NOT NULL,
+	PRIMARY KEY (environment_id, id)
+);
 CREATE TABLE digest_events (
     environment_id BLOB NOT NULL,
     window_id BLOB NOT NULL,
@@ -79,6 +116,21 @@ CREATE TABLE early_reports (
     report TEXT NOT NULL,
     received_at BIGINT NOT NULL,
     PRIMARY KEY (environment_id, integration_id, digest)
+);
+CREATE TABLE environment_variable_values (
+	environment_id BLOB NOT NULL,
+	variable_id BLOB NOT NULL,
+	value TEXT NOT NULL,
+	PRIMARY KEY (environment_id, variable_id)
+);
+CREATE TABLE environment_variables (
+	organization_id BLOB NOT NULL,
+	id BLOB NOT NULL,
+	"key" TEXT NOT NULL,
+	is_secret BOOLEAN NOT NULL,
+	created_at BIGINT NOT NULL,
+	updated_at BIGINT NOT NULL,
+	PRIMARY KEY (organization_id, id)
 );
 CREATE TABLE environments (
     id BLOB NOT NULL,
@@ -177,6 +229,31 @@ CREATE TABLE jobs (
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
     PRIMARY KEY (environment_id, id)
+);
+CREATE TABLE layout_versions (
+	environment_id BLOB NOT NULL,
+	id BLOB NOT NULL,
+	layout_id BLOB NOT NULL,
+	number INTEGER NOT NULL,
+	body TEXT,
+	editor_type TEXT NOT NULL,
+	actor_type TEXT,
+	actor_id TEXT,
+	actor_name TEXT,
+	created_at BIGINT NOT NULL,
+	PRIMARY KEY (environment_id, id)
+);
+CREATE TABLE layouts (
+	environment_id BLOB NOT NULL,
+	id BLOB NOT NULL,
+	"key" TEXT NOT NULL,
+	name TEXT NOT NULL,
+	is_default BOOLEAN NOT NULL,
+	version_id BLOB NOT NULL,
+	created_at BIGINT NOT NULL,
+	updated_at BIGINT NOT NULL,
+	deleted_at BIGINT,
+	PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE leases (
     name TEXT NOT NULL,
@@ -289,7 +366,7 @@ CREATE TABLE online_people (
 CREATE TABLE organizations (
     id BLOB NOT NULL,
     name TEXT NOT NULL,
-    created_at BIGINT NOT NULL,
+    created_at BIGINT NOT NULL, options TEXT,
     PRIMARY KEY (id)
 );
 CREATE TABLE preferences (
@@ -298,7 +375,7 @@ CREATE TABLE preferences (
     workflow_id BLOB NOT NULL,
     channel TEXT NOT NULL,
     enabled BOOLEAN NOT NULL,
-    updated_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL, reason TEXT,
     PRIMARY KEY (environment_id, subscriber_id, workflow_id, channel)
 ) WITHOUT ROWID;
 CREATE TABLE processes (
@@ -416,6 +493,27 @@ CREATE TABLE topics (
     creator_id BLOB,
     PRIMARY KEY (environment_id, id)
 );
+CREATE TABLE translation_groups (
+	environment_id BLOB NOT NULL,
+	resource_type TEXT NOT NULL,
+	resource_id BLOB NOT NULL,
+	is_enabled BOOLEAN NOT NULL,
+	created_at BIGINT NOT NULL,
+	updated_at BIGINT NOT NULL,
+	PRIMARY KEY (environment_id, resource_type, resource_id)
+)
+ WITHOUT ROWID;
+CREATE TABLE translations (
+	environment_id BLOB NOT NULL,
+	resource_type TEXT NOT NULL,
+	resource_id BLOB NOT NULL,
+	locale TEXT NOT NULL,
+	content TEXT NOT NULL,
+	created_at BIGINT NOT NULL,
+	updated_at BIGINT NOT NULL,
+	PRIMARY KEY (environment_id, resource_type, resource_id, locale)
+)
+ WITHOUT ROWID;
 CREATE TABLE trigger_attachments (
     environment_id BLOB NOT NULL,
     trigger_id BLOB NOT NULL,
@@ -546,8 +644,18 @@ CREATE INDEX audit_entries_actor ON audit_entries (environment_id, actor_id, id)
 CREATE INDEX audit_entries_target ON audit_entries (environment_id, target_type, target_id, id);
 CREATE INDEX awaited_receipts_due ON awaited_receipts (ask_at);
 CREATE INDEX awaited_receipts_message ON awaited_receipts (environment_id, message_id);
+CREATE UNIQUE INDEX channel_connections_identifier ON channel_connections (environment_id, identifier);
+CREATE INDEX channel_connections_integration ON channel_connections (environment_id, integration_id, subscriber_id);
+CREATE INDEX channel_connections_subscriber ON channel_connections (environment_id, subscriber_id);
+CREATE INDEX channel_endpoints_connection ON channel_endpoints (environment_id, connection_id);
+CREATE UNIQUE INDEX channel_endpoints_identifier ON channel_endpoints (environment_id, identifier);
+CREATE INDEX channel_endpoints_integration ON channel_endpoints (environment_id, integration_id);
+CREATE INDEX channel_endpoints_subscriber ON channel_endpoints (environment_id, subscriber_id, integration_id);
+CREATE UNIQUE INDEX contexts_key ON contexts (environment_id, type, "key");
+CREATE INDEX contexts_updated ON contexts (environment_id, updated_at, id);
 CREATE INDEX digest_events_job ON digest_events (environment_id, job_id);
 CREATE INDEX digest_windows_subscriber ON digest_windows (environment_id, subscriber_id);
+CREATE UNIQUE INDEX environment_variables_key ON environment_variables (organization_id, "key");
 CREATE UNIQUE INDEX idempotency_keys_digest ON idempotency_keys (digest);
 CREATE UNIQUE INDEX integrations_identifier ON integrations (environment_id, identifier) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX integrations_primary ON integrations (environment_id, channel) WHERE is_primary AND deleted_at IS NULL;
@@ -556,6 +664,9 @@ CREATE INDEX jobs_decide ON jobs (environment_id, due_at, id, lane) WHERE queue 
 CREATE INDEX jobs_due ON jobs (due_at, environment_id) WHERE queue = 1;
 CREATE INDEX jobs_send ON jobs (environment_id, type, priority, due_at, id) WHERE queue = 2;
 CREATE UNIQUE INDEX jobs_step ON jobs (environment_id, notification_id, step);
+CREATE UNIQUE INDEX layout_versions_number ON layout_versions (environment_id, layout_id, number);
+CREATE UNIQUE INDEX layouts_default ON layouts (environment_id) WHERE is_default AND deleted_at IS NULL;
+CREATE UNIQUE INDEX layouts_key ON layouts (environment_id, "key") WHERE deleted_at IS NULL;
 CREATE INDEX member_links_email ON member_links (email);
 CREATE INDEX member_sessions_member ON member_sessions (member_id);
 CREATE INDEX members_organization ON members (organization_id, id);
@@ -616,4 +727,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0023', '0023..0023');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0024', '0023..0024');
