@@ -10,7 +10,7 @@ from clarion.clock import SystemClock
 from clarion.db.port import Connection
 from clarion.environments.bootstrap import check_vault
 from clarion.environments.promotion.actions import Promoted, Promotion, Selected, promote, record_promotion
-from clarion.environments.promotion.model import PromotionContext, ResourceDiff, ResourceType
+from clarion.environments.promotion.model import PromotedType, PromotionContext, ResourceDiff
 from clarion.errors import SettingsError
 from clarion.jsontext import json_text
 from clarion.providers.builtin import BuiltinNames
@@ -44,8 +44,8 @@ def promote_environment(  # noqa: PLR0913 - the options of a command
     apply: Annotated[bool, typer.Option("--apply", help="Do it; without this, only show it.")] = False,
 ) -> None:
     """Show what differs between two environments; with --apply, copy workflows, and integrations without secrets."""
-    only = [Selected(ResourceType.WORKFLOW, one) for one in workflow or ()]
-    only += [Selected(ResourceType.INTEGRATION, one) for one in integration or ()]
+    only = [Selected(PromotedType.WORKFLOW, one) for one in workflow or ()]
+    only += [Selected(PromotedType.INTEGRATION, one) for one in integration or ()]
     _run(installation, (source, target), only, prune=prune, apply=apply)
 
 

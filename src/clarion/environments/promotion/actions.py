@@ -10,7 +10,7 @@ from clarion.audit.recording import record_event
 from clarion.db.port import Connection
 from clarion.environments.model import Environment
 from clarion.environments.promotion import integrations, workflows
-from clarion.environments.promotion.model import PromotionContext, Resource, ResourceDiff, ResourceType, diff_resources
+from clarion.environments.promotion.model import PromotedType, PromotionContext, Resource, ResourceDiff, diff_resources
 from clarion.errors import Invalid, Problem
 from clarion.ids import EnvironmentId, id_text
 from clarion.vocabulary import Scope
@@ -20,7 +20,7 @@ from clarion.workflows.differences import DiffAction
 class ResourceKind(Struct, frozen=True, kw_only=True):
     """How resources of one type are read, compared and written."""
 
-    type: ResourceType
+    type: PromotedType
     read_scope: Scope
     write_scope: Scope
     list_resources: Callable[[Connection, EnvironmentId, PromotionContext], Awaitable[list[Resource]]]
@@ -33,7 +33,7 @@ class ResourceKind(Struct, frozen=True, kw_only=True):
 # What others refer to comes first.
 KINDS = (
     ResourceKind(
-        type=ResourceType.INTEGRATION,
+        type=PromotedType.INTEGRATION,
         read_scope=Scope.INTEGRATIONS_READ,
         write_scope=Scope.INTEGRATIONS_WRITE,
         list_resources=integrations.list_resources,
@@ -42,7 +42,7 @@ KINDS = (
         is_pruned=False,
     ),
     ResourceKind(
-        type=ResourceType.WORKFLOW,
+        type=PromotedType.WORKFLOW,
         read_scope=Scope.WORKFLOWS_READ,
         write_scope=Scope.WORKFLOWS_WRITE,
         list_resources=workflows.list_resources,
@@ -50,13 +50,13 @@ KINDS = (
         is_pruned=True,
     ),
 )
-"""A further kind, such as layouts, is a module like `workflows`, a member of ResourceType and an entry here."""
+"""A further kind, such as layouts, is a module like `workflows`, a member of PromotedType and an entry here."""
 
 
 class Selected(Struct, frozen=True):
     """A resource that the caller named, by its identifier or `_id`."""
 
-    type: ResourceType
+    type: PromotedType
     identifier: str
 
 

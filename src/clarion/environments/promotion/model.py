@@ -13,7 +13,7 @@ from clarion.vault import Vault
 from clarion.workflows.differences import Comparable, ComparedPart, DiffAction, Difference, diff_one, diff_parts
 
 
-class ResourceType(StrEnum):
+class PromotedType(StrEnum):
     """What is promoted."""
 
     WORKFLOW = "workflow"
@@ -35,7 +35,7 @@ class Resource(Comparable, frozen=True, kw_only=True):
 class ResourceDiff(Struct, frozen=True, kw_only=True):
     """How a resource differs between two environments."""
 
-    type: ResourceType
+    type: PromotedType
     action: DiffAction
     source: Resource | None
     target: Resource | None
@@ -52,7 +52,7 @@ class ResourceDiff(Struct, frozen=True, kw_only=True):
         return resource
 
 
-def diff_resources(kind: ResourceType, source: Resource | None, target: Resource | None) -> ResourceDiff:
+def diff_resources(kind: PromotedType, source: Resource | None, target: Resource | None) -> ResourceDiff:
     """Return what promotion changes in the target."""
     changes = [
         *diff_one(kind, source, target),

@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from clarion.clock import iso_text
 from clarion.environments.promotion.actions import Promoted, Promotion, Selected
-from clarion.environments.promotion.model import Resource, ResourceDiff, ResourceType
+from clarion.environments.promotion.model import PromotedType, Resource, ResourceDiff
 from clarion.http.wire import DateTimeText, IdText, Wire, given, one_of
 from clarion.ids import id_text
 from clarion.vocabulary import StepType
@@ -24,7 +24,7 @@ _ACTIONS: dict[DiffAction, SyncAction] = {
 
 
 class SelectedIn(Wire):
-    resource_type: ResourceType
+    resource_type: PromotedType
     resource_id: Annotated[str, Meta(min_length=1, max_length=255)]
     """The identifier or `_id` of the workflow or integration."""
 
@@ -126,7 +126,7 @@ class DiffSummaryOut(Wire):
 class ResourceDiffOut(Wire):
     """How a resource differs."""
 
-    resource_type: ResourceType
+    resource_type: PromotedType
     action: DiffAction
     """What the promotion does to it."""
     source_resource: ResourceOut | None
@@ -184,7 +184,7 @@ class EnvironmentDiffOut(Wire):
 
 
 class SyncedOut(Wire):
-    resource_type: ResourceType
+    resource_type: PromotedType
     resource_id: str
     resource_name: str
     action: SyncAction
@@ -192,7 +192,7 @@ class SyncedOut(Wire):
 
 
 class SkippedOut(Wire):
-    resource_type: ResourceType
+    resource_type: PromotedType
     resource_id: str
     resource_name: str
     reason: str
@@ -200,7 +200,7 @@ class SkippedOut(Wire):
 
 
 class SyncResultOut(Wire):
-    resource_type: ResourceType
+    resource_type: PromotedType
     successful: list[SyncedOut]
     """Those that were promoted."""
     failed: list[SkippedOut]
@@ -211,7 +211,7 @@ class SyncResultOut(Wire):
     """How many there were."""
 
     @classmethod
-    def of(cls, kind: ResourceType, promoted: Sequence[Promoted]) -> Self:
+    def of(cls, kind: PromotedType, promoted: Sequence[Promoted]) -> Self:
         return cls(
             resource_type=kind,
             successful=[

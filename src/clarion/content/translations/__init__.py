@@ -1,0 +1,1 @@
+"""The texts of workflows and layouts in several languages."""
