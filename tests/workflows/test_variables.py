@@ -55,6 +55,25 @@ async def test_a_preview_renders_all_variables_of_the_schema(api: Api, text: str
     assert response.json()["previewPayloadExample"] == given
 
 
+@pytest.mark.parametrize(
+    ("given", "rendered"),
+    [
+        ({}, "Development dev en_US"),
+        ({"subscriber": {"locale": "de_DE"}}, "Development dev de_DE"),
+        ({"env": {"name": "Elsewhere"}, "locale": "fr_FR"}, "Elsewhere  fr_FR"),
+    ],
+)
+async def test_a_preview_has_the_environment_and_the_language_unless_it_is_given_others(
+    api: Api, given: dict[str, object], rendered: str
+) -> None:
+    await make_workflow(api, steps=[step("sms", stepId="one")])
+    body = {"controlValues": {"body": "{{env.name}} {{env.type}} {{locale}}"}, "previewPayload": given}
+
+    response = await api.post("/v2/workflows/order-shipped/step/one/preview", json=body)
+
+    assert response.json()["result"]["preview"]["body"] == rendered
+
+
 async def test_references_in_a_payload_schema_hold_inside_the_schema_of_variables(api: Api) -> None:
     made = await make_workflow(api, steps=STEPS_WITH_OUTPUTS, payloadSchema=PAYLOAD_SCHEMA)
     schema = find_step(made, "last")["variables"]

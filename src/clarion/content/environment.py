@@ -9,12 +9,15 @@ from msgspec import Struct
 from clarion.cache import CacheSlot
 from clarion.db.port import Connection
 from clarion.db.query import sql
-from clarion.environments.configuration import Versioned, get_or_load
+from clarion.environments.configuration import Versioned, get_configuration_version, get_or_load
 from clarion.ids import EnvironmentId
 from clarion.vault import Vault
 
 DEFAULT_LOCALE = "en_US"
 """Of organizations that have set none."""
+
+SECRET_MASK = "•" * 8
+"""What is shown instead of a secret value."""
 
 _CONTENT: CacheSlot[EnvironmentId, Versioned["EnvironmentContent"]] = CacheSlot(limit=10_000)
 
@@ -23,7 +26,7 @@ FIND_ENVIRONMENT = sql("""
     WHERE e.id = :environment_id
 """)
 LIST_VALUES = sql("""
-    SELECT v.key, x.variable_id, x.value FROM environment_variable_values AS x
+    SELECT v.key, v.is_secret, x.variable_id, x.value FROM environment_variable_values AS x
     JOIN environments AS e ON e.id = x.environment_id
     JOIN environment_variables AS v ON v.organization_id = e.organization_id AND v.id = x.variable_id
     WHERE x.environment_id = :environment_id
@@ -42,6 +45,8 @@ class OrganizationOptions(Struct, frozen=True, kw_only=True, omit_defaults=True,
 class EnvironmentContent(Struct, frozen=True, kw_only=True):
     env: Mapping[str, str] = {}
     """What templates see as `env`."""
+    masked_env: Mapping[str, str] = {}
+    """The same without the values of secrets, for what people are shown."""
     default_locale: str = DEFAULT_LOCALE
 
 
@@ -57,6 +62,13 @@ async def get_environment_content(
     return await get_or_load(db, _CONTENT, environment_id, version, partial(load_environment_content, vault=vault))
 
 
+async def find_environment_content(
+    db: Connection, environment_id: EnvironmentId, *, vault: Vault
+) -> EnvironmentContent:
+    """The same where the version is not known."""
+    return await get_environment_content(db, environment_id, await get_configuration_version(db, environment_id), vault)
+
+
 async def load_environment_content(
     db: Connection, environment_id: EnvironmentId, *, vault: Vault
 ) -> EnvironmentContent:
@@ -66,7 +78,9 @@ async def load_environment_content(
     options = OrganizationOptions() if row["options"] is None else decode_organization_options(row["options"])
     values = await db.fetch(LIST_VALUES, environment_id=environment_id)
     variables = {one["key"]: vault.open(one["value"], context=environment_id + one["variable_id"]) for one in values}
+    masks = {one["key"]: SECRET_MASK for one in values if one["is_secret"]}
     # The two names of the system win over own keys.
+    system = {"name": row["name"], "type": row["kind"]}
     return EnvironmentContent(
-        env=variables | {"name": row["name"], "type": row["kind"]}, default_locale=options.default_locale
+        env=variables | system, masked_env=variables | masks | system, default_locale=options.default_locale
     )

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from msgspec import UnsetType
 
 from clarion.audit.model import Action
 from clarion.audit.recording import author_of, record_request
+from clarion.content.environment import find_environment_content
 from clarion.db.port import Connection
 from clarion.errors import NotFound, PreconditionFailed
 from clarion.http.limits import LARGE_BODY
@@ -218,7 +220,8 @@ async def preview_workflow_step(
     )
     schema = version.payload_schema if version.validate_payload else None
     values = step.controls if body.control_values is None else body.control_values
-    example, result = await _preview(step.type, values, body, workflow_variables(workflow), schema)
+    variables = await _variables_of(call, body, workflow_variables(workflow))
+    example, result = await _preview(step.type, values, body, variables, schema)
     return PreviewOut(preview_payload_example=example, result=result, schema=given(version.payload_schema))
 
 
@@ -230,10 +233,11 @@ async def preview_workflow_step(
     body_limit=LARGE_BODY,
     transaction=Transaction.NONE,
 )
-async def preview_unsaved_step(_: DetachedCall, body: UnsavedPreviewIn) -> PreviewOut:
+async def preview_unsaved_step(call: DetachedCall, body: UnsavedPreviewIn) -> PreviewOut:
     """Render a step that need not be saved, nor its workflow, with the given variables; nothing is saved or sent."""
     values = body.control_values or {}
-    example, result = await _preview(StepType(body.type.value), values, body, {}, body.payload_schema)
+    variables = await _variables_of(call, body, {})
+    example, result = await _preview(StepType(body.type.value), values, body, variables, body.payload_schema)
     return PreviewOut(preview_payload_example=example, result=result, schema=given(body.payload_schema))
 
 
@@ -241,14 +245,24 @@ async def _preview(
     step_type: StepType,
     values: dict[str, Any],
     body: PreviewIn,
-    workflow: Mapping[str, Any],
+    variables: Mapping[str, Any],
     schema: dict[str, Any] | None,
 ) -> tuple[PreviewPayloadIn, PreviewResultOut]:
-    """The variables that are given, and what is rendered with them."""
+    """The variables that are given, and what is rendered with all of them."""
     example = body.preview_payload or PreviewPayloadIn()
-    variables = {"workflow": workflow, "step": digest_variables(None)} | plain_value(example)
     preview = await asyncio.to_thread(render_preview, step_type, values, variables, schema)
     return example, PreviewResultOut(type=step_type, preview=preview)
+
+
+async def _variables_of(call: DetachedCall, body: PreviewIn, workflow: Mapping[str, Any]) -> dict[str, Any]:
+    """The variables that are given, and what the environment has where they are not."""
+    given_values: dict[str, Any] = plain_value(body.preview_payload or PreviewPayloadIn())
+    content = await call.database.read(
+        partial(find_environment_content, environment_id=call.caller.environment_id, vault=call.services.vault)
+    )
+    locale = given_values["subscriber"].get("locale") or content.default_locale
+    defaults = {"workflow": workflow, "step": digest_variables(None), "env": content.masked_env, "locale": locale}
+    return defaults | given_values
 
 
 def _saved_by(call: Call) -> VersionOrigin:

@@ -217,6 +217,10 @@ class PreviewPayloadIn(Wire):
     """The workflow, as templates see `workflow`; without it, the workflow itself."""
     step: dict[str, Any] | UnsetType = UNSET
     """The events of a digest before the step; without it, none."""
+    env: dict[str, Any] | UnsetType = UNSET
+    """The environment and its variables, as templates see `env`; without it, the real ones, with secrets masked."""
+    locale: str | UnsetType = UNSET
+    """The language to render in; without it, that of `subscriber`, else the default of the organization."""
 
 
 class PreviewIn(Wire):

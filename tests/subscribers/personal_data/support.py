@@ -50,6 +50,7 @@ async def make_history(world: World, database: Database) -> None:
     await _make_channels(api)
     await post(api, "/v2/topics/news/subscriptions", {"subscriberIds": [KEY, "bob"]})
     await api.patch(f"/v2/subscribers/{KEY}/preferences", json={"channels": {"sms": False}})
+    await database.transaction(lambda db: _connect_chat(db, api))
     throttle = step("throttle", type="fixed", amount=1, unit="hours", threshold=9)
     digest = step("digest", type="regular", amount=1, unit="hours")
     mail = step("email", subject="Hi {{subscriber.firstName}}", body="{{payload.text}}")
@@ -76,6 +77,25 @@ async def _make_channels(api: Api) -> None:
     tokens = {"providerId": "expo", "credentials": {"deviceTokens": ["canary-token"]}}
     response = await api.patch(f"/v1/subscribers/{KEY}/credentials", json=tokens)
     assert response.status_code == 200, response.text
+
+
+async def _connect_chat(db: Connection, api: Api) -> None:
+    """Give the person a workspace of their own and an address in it."""
+    subscriber = find_id((await api.get(f"/v2/subscribers/{KEY}")).json()["_id"])
+    scope = {"environment_id": api.environment.id, "subscriber_id": subscriber, "other": bytes(16), "now": 0}
+    for table, names, values in (
+        ("channel_connections", "workspace, auth", "'{}', 'canary-auth'"),
+        ("channel_endpoints", "type, endpoint", "'slack_user', 'canary-address'"),
+    ):
+        await db.execute(
+            sql(f"""
+                INSERT INTO {table}
+                (environment_id, id, identifier, integration_id, subscriber_id, context_keys, created_at, updated_at,
+                {names})
+                VALUES (:environment_id, :other, 'canary-endpoint', :other, :subscriber_id, '[]', :now, :now, {values})
+            """),
+            **scope,
+        )
 
 
 async def _await_receipt(db: Connection, api: Api) -> None:

@@ -16,6 +16,7 @@ ERASED = {
     *("subscribers", "subscriber_channels", "topic_subscriptions", "preferences", "notifications", "jobs", "messages"),
     *("webhook_events", "webhook_event_people", "awaited_receipts", "digest_windows", "digest_events"),
     *("throttle_passes", "triggers", "trigger_attachments", "attachments", "suppressions"),
+    *("channel_connections", "channel_endpoints"),
 }
 """Tables with data of a person that an erasure deletes or makes anonymous."""
 
@@ -39,6 +40,13 @@ NOT_OF_PEOPLE = {
     "topics": "belong to the application; who is subscribed is in topic_subscriptions",
     "audit_entries": "changes of the configuration; of an erased person it has the subscriberId alone",
     "idempotency_keys": "sealed answers, which nothing but the same request can open; deleted after a day",
+    "layouts": "configuration",
+    "layout_versions": "configuration; names people of the team",
+    "translation_groups": "configuration",
+    "translations": "configuration",
+    "environment_variables": "configuration",
+    "environment_variable_values": "configuration",
+    "contexts": "belong to the application, such as its tenants; who got messages in them is in their runs",
     "receipts": "hashes of reports",
     "early_reports": "reports of providers, deleted after two minutes",
     "webhook_deliveries": "attempts to deliver events; the events have the data",
@@ -121,6 +129,18 @@ async def test_everything_of_a_person_is_exported_and_then_gone(world: World, da
     assert left.keys() == LEFT_BEHIND.keys()
     assert await export_all(world.api, "bob") == bob
     text = json_text(exported)
-    stored = ["first", "last", "data", "token", "payload", "queued", "tenant", "detail", "transaction", "other"]
-    assert [one for one in stored if f"canary-{one}" not in text] == []
+    stored = [
+        "first",
+        "last",
+        "data",
+        "token",
+        "payload",
+        "queued",
+        "tenant",
+        "detail",
+        "transaction",
+        "other",
+        "endpoint",
+    ]
+    assert [one for one in [*stored, "endpoint"] if f"canary-{one}" not in text] == []
     assert {one["kind"] for one in exported} == {one.kind for one in EXPORTED}
