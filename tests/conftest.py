@@ -154,7 +154,9 @@ def application(
 @pytest.fixture
 async def site(database: Database, vault: Vault, clock: ManualClock) -> AsyncIterator[Site]:
     async def create(db: Connection) -> Site:
-        development, production = await actions.create_without_inboxes(db, name="Test", identifiers={}, now=clock.now())
+        development, production = await actions.create_without_inboxes(
+            db, name="Test", identifiers={}, vault=vault, now=clock.now()
+        )
         for environment in (development, production):
             await create_in_app_integration(db, environment.id, vault=vault, now=clock.now())
         return Site(development, production)

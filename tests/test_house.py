@@ -32,6 +32,7 @@ REPEATED_CHOICE = re.compile(r"(?is)^\s*(?:UPDATE|DELETE)\b.*\bIN\s*\(\s*SELECT\
 # Statements across environments: authentication, the first start, expiry, locks, and all sealed secrets.
 UNSCOPED = {
     "clarion.environments.configuration",
+    "clarion.environments.link_secrets",
     "clarion.environments.store",
     "clarion.content.environment.FIND_ENVIRONMENT",
     "clarion.http.idempotency.LOCK_KEYS",

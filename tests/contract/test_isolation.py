@@ -17,6 +17,7 @@ from clarion.ids import id_text
 from clarion.members.actions import NewMember, create_member
 from clarion.members.model import Access, Link, Member, read_address
 from clarion.members.team.managing import Manager, invite
+from clarion.vault import Vault
 from clarion.vocabulary import Channel, Role
 from tests.audit.support import new_address
 from tests.records import NOW, make_job, make_message, make_notification, make_subscriber, make_trigger, make_workflow
@@ -114,7 +115,7 @@ def fill(path: str, values: dict[str, str]) -> str:
 
 
 @pytest.fixture
-async def theirs(database: Database, other_api: Api) -> dict[str, str]:
+async def theirs(database: Database, vault: Vault, other_api: Api) -> dict[str, str]:
     """One resource of each kind in the other environment, by the name of its path parameter."""
     environment = other_api.environment
     subscriber = await make_subscriber(database, environment, "ada")
@@ -133,7 +134,7 @@ async def theirs(database: Database, other_api: Api) -> dict[str, str]:
     keys = (await other_api.get("/v1/environments/api-keys")).json()
     events = (await other_api.get("/v1/notifications")).json()
     elsewhere, _ = await database.transaction(
-        lambda db: create_without_inboxes(db, name="Elsewhere", identifiers={}, now=NOW)
+        lambda db: create_without_inboxes(db, name="Elsewhere", identifiers={}, vault=vault, now=NOW)
     )
     member, invitation = await database.transaction(lambda db: make_team(db, elsewhere))
     return {

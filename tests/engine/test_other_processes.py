@@ -62,7 +62,9 @@ async def processes(
     databases: list[Database], settings: Settings, vault: Vault, gateway: ProviderGateway, clock: ManualClock
 ) -> AsyncIterator[Processes]:
     async def set_up(db: Connection) -> str:
-        environment, _ = await actions.create_without_inboxes(db, name="Test", identifiers={}, now=clock.now())
+        environment, _ = await actions.create_without_inboxes(
+            db, name="Test", identifiers={}, vault=vault, now=clock.now()
+        )
         await create_in_app_integration(db, environment.id, vault=vault, now=clock.now())
         request = actions.KeyRequest(name="key", scopes=frozenset({Scope.ALL}))
         return (await actions.create_api_key(db, environment.id, request, vault=vault, now=clock.now())).text

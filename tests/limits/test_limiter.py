@@ -20,6 +20,8 @@ from clarion.errors import RateLimited
 from clarion.ids import EnvironmentId
 from clarion.limits.limiter import CACHED_FOR, RateLimiter
 from clarion.settings.rate_limits import LimitCategory, RateLimit
+from clarion.vault import Vault
+from tests.conftest import VAULT_KEYS
 from tests.support import Site
 
 TRIGGER, ALL = LimitCategory.TRIGGER, LimitCategory.ALL
@@ -296,7 +298,9 @@ async def test_processes_together_admit_no_more_than_the_bound(
 
 async def make_environment(database: Database, now: int) -> Any:
     async def create(db: Connection) -> Any:
-        return (await actions.create_without_inboxes(db, name="Limits", identifiers={}, now=Millis(now)))[0]
+        vault = Vault.parse(VAULT_KEYS)
+        made = await actions.create_without_inboxes(db, name="Limits", identifiers={}, vault=vault, now=Millis(now))
+        return made[0]
 
     return await database.transaction(create)
 

@@ -22,6 +22,7 @@ from clarion.members.oidc.problem import OidcProblem, OidcRefusal
 from clarion.members.team import managing
 from clarion.members.team.managing import Manager
 from clarion.settings.model import Settings
+from clarion.vault import Vault
 from clarion.vocabulary import Role
 from tests.members.support import PASSWORD, Browser, SignIn
 from tests.members.test_team import INVITATIONS, invite
@@ -69,11 +70,11 @@ class Elsewhere:
 
 
 @pytest.fixture
-async def elsewhere(database: Database, clock: ManualClock, site: Site) -> AsyncIterator[Elsewhere]:
+async def elsewhere(database: Database, clock: ManualClock, vault: Vault, site: Site) -> AsyncIterator[Elsewhere]:
     # Ids sort by time, and this one must not be the first organization of the store.
     later = Millis(clock.now() + DAY)
     environment, _ = await database.transaction(
-        lambda db: create_without_inboxes(db, name="Elsewhere", identifiers={}, now=later)
+        lambda db: create_without_inboxes(db, name="Elsewhere", identifiers={}, vault=vault, now=later)
     )
     yield Elsewhere(database, clock, environment)
     for table in ("members", "member_links"):

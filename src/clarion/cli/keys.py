@@ -20,7 +20,7 @@ from clarion.cli.listing import AsJson, moment, print_listing
 from clarion.cli.options import EnvironmentName
 from clarion.clock import DAY, Millis, SystemClock
 from clarion.db.port import Connection, Database
-from clarion.environments import actions, store
+from clarion.environments import actions, link_secrets, store
 from clarion.environments.bootstrap import check_vault
 from clarion.environments.model import ApiKey, Environment
 from clarion.errors import SettingsError, StoreInUse
@@ -159,6 +159,7 @@ def rotate_encryption(installation: Installation) -> None:
         await database.transaction(partial(_record_rotation, vault=vault))
         count = await reencrypt_credentials(database, vault) + await reencrypt_secrets(database, vault)
         count += await actions.reencrypt_api_keys(database, vault)
+        count += await link_secrets.reencrypt_link_secrets(database, vault)
         return count + await reseal_responses(database, vault)
 
     count = installation.use(rotate)
@@ -182,6 +183,7 @@ async def _record_rotation(db: Connection, vault: Vault) -> None:
     The secrets are sealed in many units of work, and what is done of a rotation that was interrupted is done.
     """
     samples = [*await store.list_samples(db), *await list_credential_samples(db), *await list_secret_samples(db)]
+    samples += await link_secrets.list_samples(db)
     old_keys = sorted({sealing_key_id(one.text) for one in samples} - {vault.writing_key_id})
     if not old_keys:
         return

@@ -7,9 +7,11 @@ import msgspec
 from msgspec import Struct
 
 from clarion.cache import CacheSlot
+from clarion.content.links import LinkSecret
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.environments.configuration import Versioned, get_configuration_version, get_or_load
+from clarion.environments.link_secrets import open_link_secret
 from clarion.ids import EnvironmentId
 from clarion.vault import Vault
 
@@ -22,7 +24,8 @@ SECRET_MASK = "•" * 8
 _CONTENT: CacheSlot[EnvironmentId, Versioned["EnvironmentContent"]] = CacheSlot(limit=10_000)
 
 FIND_ENVIRONMENT = sql("""
-    SELECT e.name, e.kind, o.options FROM environments AS e JOIN organizations AS o ON o.id = e.organization_id
+    SELECT e.name, e.kind, e.link_secret, o.options FROM environments AS e
+    JOIN organizations AS o ON o.id = e.organization_id
     WHERE e.id = :environment_id
 """)
 LIST_VALUES = sql("""
@@ -48,6 +51,8 @@ class EnvironmentContent(Struct, frozen=True, kw_only=True):
     masked_env: Mapping[str, str] = {}
     """The same without the values of secrets, for what people are shown."""
     default_locale: str = DEFAULT_LOCALE
+    link_secret: LinkSecret | None = None
+    """None: of a deleted environment, or one made by an older version since the last start."""
 
 
 NO_CONTENT = EnvironmentContent()
@@ -82,5 +87,12 @@ async def load_environment_content(
     # The two names of the system win over own keys.
     system = {"name": row["name"], "type": row["kind"]}
     return EnvironmentContent(
-        env=variables | system, masked_env=variables | masks | system, default_locale=options.default_locale
+        env=variables | system,
+        masked_env=variables | masks | system,
+        default_locale=options.default_locale,
+        link_secret=_link_secret_of(row["link_secret"], environment_id, vault),
     )
+
+
+def _link_secret_of(sealed: str | None, environment_id: EnvironmentId, vault: Vault) -> LinkSecret | None:
+    return None if sealed is None else LinkSecret(environment_id, open_link_secret(sealed, environment_id, vault))

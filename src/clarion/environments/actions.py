@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from clarion.clock import Millis
 from clarion.db.port import Connection, Database
 from clarion.environments import store
+from clarion.environments.link_secrets import insert_link_secret
 from clarion.environments.model import ApiKey, Environment, hash_key, make_identifier, make_key_text
 from clarion.environments.options import EnvironmentOptions
 from clarion.errors import Invalid, Problem
@@ -64,14 +65,14 @@ async def create_organization(
     db: Connection, *, name: str, identifiers: dict[str, str | None], vault: Vault, now: Millis
 ) -> list[Environment]:
     """Create an organization with Development and Production, each with an inbox and without an API key."""
-    created = await create_without_inboxes(db, name=name, identifiers=identifiers, now=now)
+    created = await create_without_inboxes(db, name=name, identifiers=identifiers, vault=vault, now=now)
     for environment in created:
         await create_in_app_integration(db, environment.id, vault=vault, now=now)
     return created
 
 
 async def create_without_inboxes(
-    db: Connection, *, name: str, identifiers: dict[str, str | None], now: Millis
+    db: Connection, *, name: str, identifiers: dict[str, str | None], vault: Vault, now: Millis
 ) -> list[Environment]:
     """Create an organization with its environments alone; `identifiers` are by name, None generates one."""
     organization_id = OrganizationId(new_id(now))
@@ -83,6 +84,7 @@ async def create_without_inboxes(
         environment = _make_environment(organization_id, draft, now)
         environment = replace(environment, identifier=identifiers.get(environment_name) or environment.identifier)
         await store.insert_environment(db, environment)
+        await insert_link_secret(db, environment.id, vault)
         created.append(environment)
     return created
 
@@ -110,6 +112,7 @@ async def create_environment(
     if problems:
         raise Invalid(problems)
     await store.insert_environment(db, environment)
+    await insert_link_secret(db, environment.id, vault)
     await create_in_app_integration(db, environment.id, vault=vault, now=now)
     return NewEnvironment(
         environment=environment, key=await create_api_key(db, environment.id, key, vault=vault, now=now)

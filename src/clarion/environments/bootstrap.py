@@ -6,7 +6,7 @@ from clarion.audit.model import SERVICE, Action, Author
 from clarion.audit.recording import record
 from clarion.clock import Clock, Millis
 from clarion.db.port import Connection, Database
-from clarion.environments import actions, store
+from clarion.environments import actions, link_secrets, store
 from clarion.environments.actions import FIRST_KEY, create_organization
 from clarion.environments.model import hash_key
 from clarion.errors import SettingsError
@@ -47,6 +47,7 @@ async def prepare_store(
         vault = await _open_vault_of(db, settings)
         if not await store.has_organizations(db):
             await _set_up(db, settings, vault, now)
+        await link_secrets.insert_missing_link_secrets(db, vault)
         await _add_configured_keys(db, settings, vault, now)
         return PreparedStore(vault, await _create_first_keys(db, vault, now) if makes_keys else None)
 
@@ -72,8 +73,15 @@ async def check_vault(db: Connection, settings: Settings, vault: Vault, *, is_ol
 
 async def _list_secrets(db: Connection, *, is_old: bool = False) -> list[Envelope]:
     """A secret of the store for each encryption key."""
-    found = await integrations.list_samples(db)
-    return found if is_old else [*found, *await webhooks.list_samples(db), *await store.list_samples(db)]
+    credentials = await integrations.list_samples(db)
+    if is_old:
+        return credentials
+    return [
+        *credentials,
+        *await webhooks.list_samples(db),
+        *await store.list_samples(db),
+        *await link_secrets.list_samples(db),
+    ]
 
 
 def _refuse_closed(closed: list[Envelope], settings: Settings) -> None:

@@ -75,7 +75,7 @@ TABLES = (
 DISABLE_ENDPOINTS = sql("UPDATE webhook_endpoints SET active = FALSE WHERE environment_id = :environment_id AND active")
 MARK_DELETED = sql("""
     UPDATE environments
-    SET deleted_at = :now, updated_at = :now, name = :name, session_epoch = session_epoch + 1,
+    SET deleted_at = :now, updated_at = :now, name = :name, link_secret = NULL, session_epoch = session_epoch + 1,
         configuration_version = configuration_version + 1
     WHERE id = :environment_id AND deleted_at IS NULL
 """)

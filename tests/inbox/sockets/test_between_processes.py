@@ -114,7 +114,9 @@ async def install(
         installation = Installation(url, stack, make)
 
         async def create(db: Connection) -> Environment:
-            return (await actions.create_without_inboxes(db, name="Test", identifiers={}, now=clock.now()))[0]
+            return (
+                await actions.create_without_inboxes(db, name="Test", identifiers={}, vault=vault, now=clock.now())
+            )[0]
 
         first = await installation.add()
         installation.environment = await first.database.transaction(create)

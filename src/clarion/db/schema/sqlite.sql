@@ -145,7 +145,7 @@ CREATE TABLE environments (
     options TEXT,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
-    deleted_at BIGINT,
+    deleted_at BIGINT, link_secret TEXT,
     PRIMARY KEY (id),
     CONSTRAINT environments_name UNIQUE (organization_id, name),
     UNIQUE (identifier)
@@ -727,4 +727,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0024', '0023..0024');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0025', '0024..0025');
