@@ -153,7 +153,7 @@ def date(value: Any, layout: Any = _USUAL, zone: Any = None, *, environment: Env
     if value is None:
         return ""
     found = _find_zone(zone)
-    moment = None if found is None or is_undefined(value) else _find_moment(value, found)
+    moment = None if found is None or is_undefined(value) else find_moment(value, found)
     if moment is None or is_undefined(layout):
         shown: str = misc.date(value, layout, environment=environment)
         return shown
@@ -174,7 +174,7 @@ def _find_zone(zone: Any) -> tzinfo | None:
         raise FilterArgumentError(f"'{zone}' is not a time zone such as Europe/Berlin", token=None) from None
 
 
-def _find_moment(value: Any, zone: tzinfo) -> datetime | None:
+def find_moment(value: Any, zone: tzinfo) -> datetime | None:
     """Return the moment as it is in the zone, or None if the value is none; one without a zone of its own is UTC."""
     if isinstance(value, str) and value in ("now", "today"):
         return datetime.now(zone)

@@ -18,7 +18,7 @@ from liquid.builtin.tags.echo_tag import EchoTag
 from liquid.exceptions import LiquidError, ResourceLimitError
 from liquid.filter import with_context
 
-from clarion.templates import filters
+from clarion.templates import filters, local_filters
 from clarion.templates.metering import MAX_OUTPUT, LimitedContext, meter_nodes
 from clarion.work import MAX_RUN_WORK
 
@@ -138,6 +138,8 @@ class LiquidEnvironment(Environment):
         self.add_filter("toSentence", filters.to_sentence)
         self.add_filter("digest", filters.digest)
         self.add_filter("date", filters.date)
+        for name, function in _LOCAL_FILTERS.items():
+            self.add_filter(name, function)
         self._functions = self.filters
         self.filters = {name: _guard(name, function) for name, function in self.filters.items()}
 
@@ -231,8 +233,30 @@ def _text_work(divisor: int) -> Callable[..., int]:
     return work
 
 
+def _format_work(_: LimitedContext, __: Any, *___: Any) -> int:
+    return 15
+
+
+def _moment_work(context: LimitedContext, left: Any, style: Any = "medium", *_: Any) -> int:
+    """A format without a name is looked up among all that are like it."""
+    return _date_work(context, left, style) + (30 if str(style) in _NAMED_FORMATS else 400)
+
+
+_NAMED_FORMATS: Final = frozenset({"short", "medium", "long", "full"})
+_LOCAL_FILTERS: Final[dict[str, Callable[..., Any]]] = {
+    "currency": local_filters.currency,
+    "datetime": local_filters.local_datetime,
+    "decimal": local_filters.decimal,
+    "local_date": local_filters.local_date,
+    "local_list": local_filters.local_list,
+    "local_time": local_filters.local_time,
+    "percent": local_filters.percent,
+    "unit": local_filters.unit,
+}
 _LENGTHS: Final[dict[str, Callable[..., int]]] = {"replace": _replace_length, "join": _join_length}
 _COSTS: Final[dict[str, Callable[..., int]]] = {
+    **dict.fromkeys(("currency", "decimal", "local_list", "percent", "unit"), _format_work),
+    **dict.fromkeys(("datetime", "local_date", "local_time"), _moment_work),
     "date": _date_work,
     "escape_once": _text_work(4),
     "escapejs": _text_work(10),
