@@ -80,6 +80,6 @@ export function matchesKey(key: string, event: Pressed): boolean {
 }
 
 /** The field itself, also where it is in a shadow root, such as the code editor. */
-function isTyping(target: EventTarget | null): boolean {
+export function isTyping(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest("input, textarea, select, [contenteditable], dialog") !== null;
 }

@@ -183,6 +183,46 @@ async def test_a_draft_survives_a_reload_and_leaving_is_warned_of(desk: Desk, pa
     await expect(page.get_by_role("heading", level=1, name="Activity")).to_be_visible()
 
 
+async def test_changes_are_undone_and_done_again_also_after_a_save(desk: Desk, page: Page) -> None:
+    await make_workflow(desk, INBOX)
+    await open_editor(desk, page, "?step=inbox")
+    undo = page.get_by_role("button", name="Undo", exact=True)
+    redo = page.get_by_role("button", name="Redo", exact=True)
+    name = page.get_by_label("Name of the step")
+    await expect(undo).to_be_disabled()
+
+    await name.press("End")
+    await name.press_sequentially("es")
+    await add_step(page, "Delay")
+    await expect(steps_of(page).get_by_role("listitem")).to_have_count(2)
+    await save(page)
+    await undo.click()
+    await expect(steps_of(page).get_by_role("listitem")).to_have_count(1)
+    await page.get_by_role("heading", level=1).click()
+    await page.keyboard.press("Control+z")
+    await expect(steps_of(page)).not_to_contain_text("Inboxes")
+    await expect(undo).to_be_disabled()
+    await page.keyboard.press("Control+Shift+z")
+    await expect(steps_of(page)).to_contain_text("Inboxes")
+    await redo.click()
+    await expect(page.get_by_role("status").get_by_text("Saved", exact=True)).to_be_visible()
+    assert [step["name"] for step in (await read_workflow(desk))["steps"]] == ["Inboxes", "Delay"]
+
+
+async def test_what_the_page_changes_in_a_text_is_not_undone_in_its_field(desk: Desk, page: Page) -> None:
+    await make_workflow(desk, MAIL)
+    await open_editor(desk, page, "?step=mail")
+    subject = page.get_by_role("textbox", name="Subject", exact=True)
+    await write(page, "Subject", "Good news")
+    await page.get_by_role("button", name="Undo", exact=True).click()
+    await expect(subject).to_have_text("Hello")
+    await subject.click()
+    await page.keyboard.press("Control+z")
+    await page.keyboard.press("End")
+    await page.keyboard.insert_text("!")
+    await expect(subject).to_have_text("Hello!")
+
+
 async def test_two_people_who_edit_one_workflow_merge_what_they_did(desk: Desk, make_page: OpenPage) -> None:
     await make_workflow(desk, INBOX, MAIL)
     mine = await make_page()

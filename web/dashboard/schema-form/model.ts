@@ -1,7 +1,7 @@
 /** Forms made from a JSON Schema: which fields there are, which of them matter now, and what is missing. */
 import { isObject, type JsonObject } from "../values.ts";
 
-type PlainKind = "text" | "html" | "number" | "flag" | "choice" | "texts" | "pairs" | "json";
+export type PlainKind = "text" | "html" | "number" | "flag" | "choice" | "texts" | "pairs" | "json";
 
 type Described = {
   name: string;
@@ -10,6 +10,8 @@ type Described = {
   placeholder?: string;
   /** Of a choice. */
   options?: readonly string[];
+  /** What the server asks to be edited with, such as `EMAIL_BODY`. */
+  widget?: string;
   /** Of a number: whether it is a whole one. */
   isWhole?: boolean;
 };
@@ -122,6 +124,7 @@ function fieldOf(name: string, schema: unknown, value: unknown, widget: JsonObje
     name,
     title: typeof shown.title === "string" ? shown.title : titleOf(name),
     ...(typeof shown.description === "string" && { hint: shown.description.replaceAll("`", "") }),
+    ...(typeof widget.component === "string" && { widget: widget.component }),
     ...(placeholder !== undefined && { placeholder: String(placeholder) }),
     ...(kind === "choice" && { options: listAt(chosen, "enum").filter((one) => typeof one === "string") as string[] }),
     ...(kind === "number" && { isWhole: typeOf(chosen) === "integer" }),

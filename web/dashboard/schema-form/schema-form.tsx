@@ -1,7 +1,8 @@
 import { Button } from "../../ui/button.tsx";
 import { texts } from "../texts/schema-form.ts";
 import { isObject, type JsonObject } from "../values.ts";
-import { type FieldContext, FieldControl, type FieldProps } from "./field-control.tsx";
+import type { FieldContext, FieldProps } from "./field.ts";
+import { FieldControl } from "./field-control.tsx";
 import { type FormField, fieldsOf, type GroupField, withMember } from "./model.ts";
 
 type SchemaFormProps = FieldContext & {
@@ -48,6 +49,8 @@ function Member({ field, form }: { field: FormField; form: SchemaFormProps }) {
   const control = {
     path,
     value: values[field.name],
+    values,
+    onValues,
     onValue: (value: unknown) => onValues(withMember(values, field.name, value)),
     context: { problems, variables, disabled },
   };

@@ -14,7 +14,7 @@ import { json, jsonParseLinter } from "@codemirror/lang-json";
 import { liquid } from "@codemirror/lang-liquid";
 import { bracketMatching, LanguageSupport, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, forceLinting, linter, lintKeymap } from "@codemirror/lint";
-import { Annotation, Compartment, EditorState, type Extension } from "@codemirror/state";
+import { Annotation, Compartment, EditorState, type Extension, Transaction } from "@codemirror/state";
 import { drawSelection, EditorView, keymap, lineNumbers } from "@codemirror/view";
 import { findChange } from "./change.ts";
 import { suggestAt } from "./completion.ts";
@@ -56,6 +56,7 @@ export function createEditor(host: HTMLElement, value: string, first: EditorOpti
   root.replaceChildren(described);
   let options = first;
   const changing = new Compartment();
+  const typed = new Compartment();
   const language = new Compartment();
   const view = new EditorView({
     doc: value,
@@ -63,6 +64,7 @@ export function createEditor(host: HTMLElement, value: string, first: EditorOpti
     parent: root,
     extensions: [
       ...basics(() => options),
+      typed.of(history()),
       language.of(languageOf(() => options)),
       changing.of(changeable(options)),
       EditorView.updateListener.of((update) => {
@@ -91,7 +93,11 @@ export function createEditor(host: HTMLElement, value: string, first: EditorOpti
   function setValue(next: string) {
     const change = findChange(view.state.doc.toString(), next.replaceAll(/\r\n?/g, "\n"));
     if (change) {
-      view.dispatch({ changes: change, annotations: fromOutside.of(true) });
+      const annotations = [fromOutside.of(true), Transaction.addToHistory.of(false)];
+      view.dispatch({ changes: change, annotations });
+      // What was typed before belongs to another text, in which undoing it would make nonsense.
+      view.dispatch({ effects: typed.reconfigure([]) });
+      view.dispatch({ effects: typed.reconfigure(history()) });
     }
   }
 
@@ -102,7 +108,6 @@ function basics(options: () => EditorOptions): Extension[] {
   const isTall = !options().isSingleLine && options().language !== "text";
   return [
     isTall ? lineNumbers() : [],
-    history(),
     drawSelection(),
     bracketMatching(),
     closeBrackets(),

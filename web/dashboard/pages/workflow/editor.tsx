@@ -2,14 +2,15 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import type { components } from "../../../api/schema.d.ts";
 import { useUrlState } from "../../../api/url-state.ts";
-import { useKey } from "../../../ui/keys.ts";
 import { LeaveGuard } from "../../../ui/leave-guard.tsx";
 import { Page } from "../../../ui/page.tsx";
+import { DocumentNotes } from "../../document/document-actions.tsx";
+import { draftKey } from "../../document/drafts.ts";
 import { useAddress, useCan, useSession } from "../../session.ts";
 import { texts } from "../../texts/editor.ts";
 import { isSame } from "../../values.ts";
-import { EditorActions, EditorLead, EditorNotes } from "./header.tsx";
-import { MergeDialog } from "./merge-dialog.tsx";
+import { EditorActions, EditorLead } from "./header.tsx";
+import { WorkflowMerge } from "./merge-dialog.tsx";
 import type { DraftStep, Workflow } from "./model.ts";
 import { PartTabs, partOf } from "./parts.tsx";
 import { ProblemList } from "./problem-list.tsx";
@@ -17,7 +18,6 @@ import { type FieldProblem, findProblems, problemsByPath, type StepSchemas } fro
 import { SidePane } from "./side-pane.tsx";
 import { StepForm } from "./step-form.tsx";
 import { StepList } from "./step-list.tsx";
-import { storedKey } from "./stored.ts";
 import { useEditor } from "./use-editor.ts";
 import { useSample } from "./use-sample.ts";
 import { variablesOf } from "./variables.ts";
@@ -29,7 +29,7 @@ type WorkflowEditorProps = { workflow: Workflow; schemas: components["schemas"][
 export function WorkflowEditor({ workflow, schemas }: WorkflowEditorProps) {
   const { environment } = useSession();
   const canWrite = useCan("workflows:write");
-  const editor = useEditor(workflow, storedKey(environment.identifier, workflow._id));
+  const editor = useEditor(workflow, draftKey(environment.identifier, "workflow", workflow._id));
   const state = useUrlState();
   const { route } = useLocation();
   const address = useAddress();
@@ -39,7 +39,10 @@ export function WorkflowEditor({ workflow, schemas }: WorkflowEditorProps) {
   const step = draft.steps.find((one) => one.key === (editor.ids[chosen] ?? chosen) || one.stepId === chosen);
   const byType = useMemo<StepSchemas>(() => Object.fromEntries(schemas.map((one) => [one.type, one])), [schemas]);
   const variables = useStable(step ? variablesOf(step, draft, saved) : {});
-  const problems = findProblems(draft, saved, byType, texts.missing, editor.refusal);
+  const problems = useMemo(
+    () => findProblems(draft, saved, byType, texts.missing, editor.refusal),
+    [draft, saved, byType, editor.refusal],
+  );
 
   const [isDeleted, setDeleted] = useState(false);
   function leaveDeleted() {
@@ -53,19 +56,13 @@ export function WorkflowEditor({ workflow, schemas }: WorkflowEditorProps) {
     }
   }, [isDeleted]);
 
-  useKey("mod+s", () => {
-    if (canWrite && editor.isDirty) {
-      void editor.save();
-    }
-  });
-
   return (
     <Page
       title={draft.name || saved.workflowId}
       lead={<EditorLead editor={editor} />}
       actions={<EditorActions editor={editor} onDeleted={leaveDeleted} />}
     >
-      <EditorNotes editor={editor} />
+      <DocumentNotes editor={editor} savedEtag={saved.etag} readOnly={!canWrite && texts.readOnly} />
       <PartTabs />
       <div class="editor" data-part={partOf(state)}>
         <div class="editor-steps">
@@ -97,7 +94,7 @@ export function WorkflowEditor({ workflow, schemas }: WorkflowEditorProps) {
         <SidePane editor={editor} step={step} sample={sample} />
       </div>
       <LeaveGuard isActive={editor.isDirty} />
-      {editor.theirs && <MergeDialog editor={editor} theirs={editor.theirs} />}
+      {editor.theirs && <WorkflowMerge editor={editor} theirs={editor.theirs} />}
     </Page>
   );
 }

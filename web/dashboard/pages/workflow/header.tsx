@@ -1,10 +1,6 @@
-import { useState } from "preact/hooks";
 import { api, dataOf } from "../../../api/client.ts";
-import { Button } from "../../../ui/button.tsx";
-import { Confirm } from "../../../ui/confirm.tsx";
-import { Problem } from "../../../ui/problem.tsx";
 import { Status } from "../../../ui/status.tsx";
-import { Time } from "../../../ui/time.tsx";
+import { DocumentActions } from "../../document/document-actions.tsx";
 import { useAddress, useCan } from "../../session.ts";
 import { texts } from "../../texts/editor.ts";
 import { texts as listTexts } from "../../texts/workflows.ts";
@@ -31,8 +27,7 @@ export function EditorLead({ editor }: { editor: Editor }) {
 
 export function EditorActions({ editor, onDeleted }: { editor: Editor; onDeleted: () => void }) {
   const canWrite = useCan("workflows:write");
-  const [isDiscarding, setDiscarding] = useState(false);
-  const { saved, saving } = editor;
+  const { saved } = editor;
   if (!canWrite) {
     return null;
   }
@@ -42,59 +37,13 @@ export function EditorActions({ editor, onDeleted }: { editor: Editor; onDeleted
   }
   return (
     <>
-      <span class="small quiet">
-        <span role="status">{editor.isDirty ? texts.unsaved : texts.saved}</span>{" "}
-        {!editor.isDirty && <Time at={saved.updatedAt} />}
-      </span>
-      {editor.isDirty && (
-        <Button kind="quiet" onClick={() => setDiscarding(true)}>
-          {texts.discard}
-        </Button>
-      )}
-      <Button kind="primary" busy={saving.isBusy} disabled={!editor.isDirty} onClick={() => void editor.save()}>
-        {texts.save}
-      </Button>
+      <DocumentActions editor={editor} savedAt={saved.updatedAt} onReload={reload} />
       <WorkflowActions
         workflow={{ workflowId: saved.workflowId, name: saved.name, isActive: saved.active }}
         canSetState={!editor.isDirty}
         onChanged={() => void reload()}
         onDeleted={onDeleted}
       />
-      {isDiscarding && (
-        <Confirm
-          title={texts.discardTitle}
-          action={texts.discard}
-          onClose={() => setDiscarding(false)}
-          onConfirm={reload}
-        >
-          <p>{texts.discardHint}</p>
-        </Confirm>
-      )}
-    </>
-  );
-}
-
-/** What a person should know before they go on: a draft that is back, a save that was refused, that they only read. */
-export function EditorNotes({ editor }: { editor: Editor }) {
-  const canWrite = useCan("workflows:write");
-  const [isSeen, setSeen] = useState(false);
-  return (
-    <>
-      {!canWrite && <p class="editor-note">{texts.readOnly}</p>}
-      {editor.restoredAt && editor.isDirty && !isSeen && (
-        <div class="editor-note row" role="status">
-          <span>
-            {texts.restored} <Time at={editor.restoredAt} />. {editor.etag !== editor.saved.etag && texts.restoredOld}
-          </span>
-          <Button kind="quiet" onClick={editor.discard}>
-            {texts.discard}
-          </Button>
-          <Button kind="quiet" onClick={() => setSeen(true)}>
-            {texts.keep}
-          </Button>
-        </div>
-      )}
-      {editor.saving.error !== null && <Problem error={editor.saving.error} />}
     </>
   );
 }

@@ -1,57 +1,31 @@
-import { useState } from "preact/hooks";
 import { api, dataOf } from "../../../api/client.ts";
 import { useLoaded } from "../../../api/loaded.ts";
-import { Button } from "../../../ui/button.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
 import { Time } from "../../../ui/time.tsx";
+import type { Difference } from "../../document/merge.ts";
+import { textOfValue } from "../../document/merge-choice.tsx";
+import { MergeDialog } from "../../document/merge-dialog.tsx";
 import { texts } from "../../texts/editor.ts";
-import { applyChoices, type Choices, type Difference, findDifferences, plainChoices, type Side } from "./merge.ts";
-import { MergeChoice } from "./merge-choice.tsx";
-import { type Draft, draftOf, type Workflow } from "./model.ts";
+import { isObject } from "../../values.ts";
+import { applyChoices, findDifferences } from "./merge.ts";
+import { draftOf, type Workflow } from "./model.ts";
 import type { Editor } from "./use-editor.ts";
 
-/** Somebody else has saved: what each of both changed, side by side, and what is to be kept. */
-export function MergeDialog({ editor, theirs }: { editor: Editor; theirs: Workflow }) {
+/** Somebody else has saved the workflow. */
+export function WorkflowMerge({ editor, theirs }: { editor: Editor; theirs: Workflow }) {
   const their = draftOf(theirs);
   const { base, draft } = editor;
-  const differences = findDifferences(base, draft, their);
-  const [choices, setChoices] = useState<Choices>(() => plainChoices(differences));
-  const left = differences.filter((one) => choices[one.id] === undefined).length;
-  const chooseAll = (side: Side) => setChoices(Object.fromEntries(differences.map((one) => [one.id, side])));
+  const nameOf = (key: string) => [...draft.steps, ...their.steps].find((step) => step.key === key)?.name ?? key;
   return (
-    <Dialog title={texts.mergeTitle} onClose={editor.closeMerge}>
-      <SavedBy workflow={theirs} />
-      <p>{differences.length === 0 ? texts.nothingLeft : texts.mergeHint}</p>
-      <div class="row">
-        <Button onClick={() => chooseAll("mine")}>{texts.takeMine}</Button>
-        <Button onClick={() => chooseAll("theirs")}>{texts.takeTheirs}</Button>
-      </div>
-      <div class="editor-merge">
-        {differences.map((one) => (
-          <MergeChoice
-            key={one.id}
-            difference={one}
-            title={titleOf(one, draft, their)}
-            nameOf={(key) => nameOf(key, draft, their)}
-            choice={choices[one.id]}
-            onChoice={(side) => setChoices({ ...choices, [one.id]: side })}
-          />
-        ))}
-      </div>
-      <div class="row">
-        <Button
-          kind="primary"
-          disabled={left > 0}
-          busy={editor.saving.isBusy}
-          onClick={() => void editor.saveMerged(applyChoices(base, draft, their, choices))}
-        >
-          {texts.saveMerged}
-        </Button>
-        <span class="small quiet" role="status">
-          {left > 0 && texts.toChoose(left)}
-        </span>
-      </div>
-    </Dialog>
+    <MergeDialog
+      kind={texts.kind}
+      savedBy={<SavedBy workflow={theirs} />}
+      differences={findDifferences(base, draft, their)}
+      titleOf={(one) => titleOf(one, nameOf)}
+      textOf={(one, value) => textOf(one, value, nameOf)}
+      isBusy={editor.saving.isBusy}
+      onSave={(choices) => void editor.saveMerged(applyChoices(base, draft, their, choices))}
+      onClose={editor.closeMerge}
+    />
   );
 }
 
@@ -71,14 +45,19 @@ function SavedBy({ workflow }: { workflow: Workflow }) {
   );
 }
 
-function nameOf(key: string, ...drafts: readonly Draft[]): string {
-  return drafts.flatMap((draft) => draft.steps).find((step) => step.key === key)?.name ?? key;
+function titleOf({ node, field }: Difference, nameOf: (key: string) => string): string {
+  if (node === undefined) {
+    return field === "order" ? texts.order : `${texts.workflow}: ${texts.settingNames[field] ?? field}`;
+  }
+  return `${nameOf(node)}: ${field === "step" ? texts.wholeStep : field.replace("controlValues.", "")}`;
 }
 
-function titleOf(one: Difference, ...drafts: readonly Draft[]): string {
-  if (one.step === undefined) {
-    return one.field === "order" ? texts.order : `${texts.workflow}: ${texts.settingNames[one.field] ?? one.field}`;
+function textOf({ field }: Difference, value: unknown, nameOf: (key: string) => string): string {
+  if (field === "order" && Array.isArray(value)) {
+    return value.map((key) => nameOf(String(key))).join(" → ");
   }
-  const field = one.field === "step" ? texts.wholeStep : one.field.replace("controlValues.", "");
-  return `${nameOf(one.step, ...drafts)}: ${field}`;
+  if (field === "step") {
+    return isObject(value) ? textOfValue(value.controlValues) : texts.gone;
+  }
+  return textOfValue(value);
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { applyChoices, findDifferences, plainChoices, rebase } from "./merge.ts";
+import { plainChoices } from "../../document/merge.ts";
+import { applyChoices, findDifferences, rebase } from "./merge.ts";
 import { changeStep, type Draft, type DraftStep, insertStep, moveStep, removeStep } from "./model.ts";
 
 function makeStep(key: string, controlValues: Record<string, unknown> = {}, saved = true): DraftStep {

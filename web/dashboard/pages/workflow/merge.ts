@@ -1,25 +1,15 @@
 /** Two people changed one workflow: what each of them changed, and what the choices between them come to. */
-
-import { isSame } from "../../values.ts";
+import {
+  type Choices,
+  type Difference,
+  findDifference,
+  findMemberDifferences,
+  namesOf,
+  rebaseChoices,
+  type Versions,
+  withMine,
+} from "../../document/merge.ts";
 import { type Draft, type DraftStep, freeName } from "./model.ts";
-
-export type Side = "mine" | "theirs";
-
-/** Something that one of them or both changed; undefined where there is no such field or step. */
-export type Difference = {
-  id: string;
-  /** The key of the step that it belongs to, if it belongs to one. */
-  step?: string;
-  /** The path of the field; `step` for a whole step, `order` for the order of steps. */
-  field: string;
-  base: unknown;
-  mine: unknown;
-  theirs: unknown;
-  /** Who changed it; if both did, a person has to choose. */
-  changedBy: Side | "both";
-};
-
-export type Choices = Record<string, Side>;
 
 const SETTINGS = [
   "name",
@@ -32,89 +22,67 @@ const SETTINGS = [
   "validatePayload",
 ] as const;
 const STEP_FIELDS = ["name", "stepId", "active", "filters", "shouldStopOnFail", "variants"] as const;
+const CONTROL = "controlValues.";
 
-/** Everything that differs between what both started from and what they have now. */
+/** Everything that differs; `step` is a whole step, `order` the order of steps. */
 export function findDifferences(base: Draft, mine: Draft, theirs: Draft): Difference[] {
-  const settings = SETTINGS.map((field) => difference(field, base[field], mine[field], theirs[field]));
-  const steps = keysOf(base, mine, theirs).flatMap((key) => stepDifferences(key, base, mine, theirs));
-  const orders = [base, mine, theirs].map((one) => commonOrder(one, base, mine, theirs));
-  const order = difference("order", orders[0], orders[1], orders[2]);
-  return [...settings, ...steps, order].filter((one) => one !== null);
-}
-
-/** The choices that need no question: a change of one of them alone. */
-export function plainChoices(differences: readonly Difference[]): Choices {
-  const found: Choices = {};
-  for (const one of differences) {
-    if (one.changedBy !== "both") {
-      found[one.id] = one.changedBy;
-    }
-  }
-  return found;
+  const drafts = { base, mine, theirs };
+  const settings = findMemberDifferences<Draft>(SETTINGS, drafts);
+  const steps = keysOf(base, mine, theirs).flatMap((key) => stepDifferences(key, drafts));
+  const order = findDifference("order", {
+    base: commonOrder(base, base, mine, theirs),
+    mine: commonOrder(mine, base, mine, theirs),
+    theirs: commonOrder(theirs, base, mine, theirs),
+  });
+  return [...settings, ...steps, ...(order ? [order] : [])];
 }
 
 /** The workflow with each difference as chosen; without a choice it is as theirs. */
 export function applyChoices(base: Draft, mine: Draft, theirs: Draft, choices: Choices): Draft {
   const differences = findDifferences(base, mine, theirs);
-  const isMine = (id: string) => choices[id] === "mine";
-  const merged: Draft = { ...theirs };
-  for (const field of SETTINGS) {
-    if (isMine(field)) {
-      Object.assign(merged, { [field]: mine[field] });
-    }
-  }
+  const settings = differences.filter((one) => one.node === undefined && one.field !== "order");
+  const merged = withMine(theirs, settings, choices);
   const kept = keysOf(base, mine, theirs)
-    .map((key) => mergeStep(key, mine, theirs, differences, isMine))
+    .map((key) => mergeStep(key, mine, theirs, differences, choices))
     .filter((step) => step !== undefined);
-  const [first, second] = isMine("order") ? [mine, theirs] : [theirs, mine];
+  const [first, second] = choices.order === "mine" ? [mine, theirs] : [theirs, mine];
   merged.steps = withOwnIdentifiers(inOrder(kept, keysIn(first), keysIn(second)));
   return merged;
 }
 
 /** What was typed while a save was under way, put on what was saved; new steps have their ids by then. */
 export function rebase(sent: Draft, current: Draft, saved: Draft): Draft {
+  const rename = withIds(sent, saved);
+  const [base, mine] = [rename(sent), rename(current)];
+  return applyChoices(base, mine, saved, rebaseChoices(findDifferences(base, mine, saved)));
+}
+
+/** A former state of the draft in which new steps have the ids that they were saved with. */
+export function withIds(sent: Draft, saved: Draft): (former: Draft) => Draft {
   const ids = new Map(sent.steps.map((step, index) => [step.key, saved.steps[index]]));
-  const withIds = (draft: Draft): Draft => ({
-    ...draft,
-    steps: draft.steps.map((step) => {
+  return (former) => ({
+    ...former,
+    steps: former.steps.map((step) => {
       const made = ids.get(step.key);
       return made?._id ? { ...step, key: made.key, _id: made._id } : step;
     }),
   });
-  const [base, mine] = [withIds(sent), withIds(current)];
-  const differences = findDifferences(base, mine, saved);
-  const choices = differences.map((one) => [one.id, one.changedBy === "theirs" ? "theirs" : "mine"] as const);
-  return applyChoices(base, mine, saved, Object.fromEntries(choices));
 }
 
-function difference(field: string, base: unknown, mine: unknown, theirs: unknown, step?: string): Difference | null {
-  const isMine = !isSame(mine, base);
-  const isTheirs = !isSame(theirs, base);
-  if (isSame(mine, theirs) || (!isMine && !isTheirs)) {
-    return null;
+function stepDifferences(key: string, drafts: Versions<Draft>): Difference[] {
+  const base = findStep(drafts.base, key);
+  const mine = findStep(drafts.mine, key);
+  const theirs = findStep(drafts.theirs, key);
+  if (!mine || !theirs) {
+    const whole = findDifference("step", { base, mine, theirs }, key);
+    return whole ? [whole] : [];
   }
-  const changedBy = isMine && isTheirs ? "both" : isMine ? "mine" : "theirs";
-  const id = step === undefined ? field : `${step}/${field}`;
-  return { id, field, base, mine, theirs, changedBy, ...(step !== undefined && { step }) };
-}
-
-function stepDifferences(key: string, base: Draft, mine: Draft, theirs: Draft): (Difference | null)[] {
-  const [before, my, their] = [base, mine, theirs].map((draft) => findStep(draft, key));
-  if (!my || !their) {
-    return [difference("step", before, my, their, key)];
-  }
-  const plain = STEP_FIELDS.map((field) => difference(field, before?.[field], my[field], their[field], key));
-  const names = new Set([my, their].flatMap((step) => Object.keys(step.controlValues)));
-  const controls = [...names].map((name) =>
-    difference(
-      `controlValues.${name}`,
-      before?.controlValues[name],
-      my.controlValues[name],
-      their.controlValues[name],
-      key,
-    ),
-  );
-  return [...plain, ...controls];
+  const values = { base: base?.controlValues, mine: mine.controlValues, theirs: theirs.controlValues };
+  const controls = findMemberDifferences(namesOf(mine.controlValues, theirs.controlValues), values, key);
+  return [
+    ...findMemberDifferences<DraftStep>(STEP_FIELDS, { base, mine, theirs }, key),
+    ...controls.map((one) => ({ ...one, id: `${key}/${CONTROL}${one.field}`, field: CONTROL + one.field })),
+  ];
 }
 
 function mergeStep(
@@ -122,30 +90,20 @@ function mergeStep(
   mine: Draft,
   theirs: Draft,
   differences: readonly Difference[],
-  isMine: (id: string) => boolean,
+  choices: Choices,
 ): DraftStep | undefined {
   const my = findStep(mine, key);
   const their = findStep(theirs, key);
   if (!my || !their) {
     const isAsked = differences.some((one) => one.id === `${key}/step`);
-    return isAsked && isMine(`${key}/step`) ? my : their;
+    return isAsked && choices[`${key}/step`] === "mine" ? my : their;
   }
-  const merged: DraftStep = { ...their, controlValues: { ...their.controlValues } };
-  for (const one of differences) {
-    if (one.step !== key || !isMine(one.id)) {
-      continue;
-    }
-    if (one.field.startsWith("controlValues.")) {
-      const name = one.field.slice("controlValues.".length);
-      merged.controlValues[name] = one.mine;
-      if (one.mine === undefined) {
-        delete merged.controlValues[name];
-      }
-    } else {
-      Object.assign(merged, { [one.field]: one.mine });
-    }
-  }
-  return merged;
+  const own = differences.filter((one) => one.node === key);
+  const controls = own
+    .filter((one) => one.field.startsWith(CONTROL))
+    .map((one) => ({ ...one, field: one.field.slice(CONTROL.length) }));
+  const fields = own.filter((one) => !one.field.startsWith(CONTROL));
+  return { ...withMine(their, fields, choices), controlValues: withMine(their.controlValues, controls, choices) };
 }
 
 /** Steps in the order of one of the two; those that only the other one has come after the step before them there. */

@@ -1,16 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  bodyOf,
-  changeStep,
-  type Draft,
-  duplicateStep,
-  insertStep,
-  isDirty,
-  moveStep,
-  newStep,
-  removeStep,
-} from "./model.ts";
+import { isSame } from "../../values.ts";
+import { bodyOf, changeStep, type Draft, duplicateStep, insertStep, moveStep, newStep, removeStep } from "./model.ts";
 
 const layer = { all: { enabled: true, readOnly: false }, channels: {} };
 
@@ -62,9 +53,9 @@ test("a draft is dirty until it is as it was saved", () => {
   const saved = makeDraft("a");
   const key = saved.steps[0]?.key ?? "";
   const changed = changeStep(saved, key, { controlValues: { body: "Hi" } });
-  assert.ok(isDirty(changed, saved));
-  assert.ok(!isDirty(changeStep(changed, key, { controlValues: { body: undefined } }), saved));
-  assert.ok(isDirty(removeStep(saved, key), saved));
+  assert.ok(!isSame(changed, saved));
+  assert.ok(isSame(changeStep(changed, key, { controlValues: { body: undefined } }), saved));
+  assert.ok(!isSame(removeStep(saved, key), saved));
 });
 
 test("a save sends the layer of preferences that was changed, and no other", () => {

@@ -96,10 +96,6 @@ export function stepBodyOf({ key: _, ...step }: DraftStep): Schemas["StepIn"] {
   return step;
 }
 
-export function isDirty(draft: Draft, saved: Draft): boolean {
-  return !isSame(draft, saved);
-}
-
 /** A new step that no other one has the identifier of. */
 export function newStep(type: StepKind, name: string, steps: readonly DraftStep[]): DraftStep {
   const stepId = freeName(kebab(name) || kebab(type), new Set(steps.map((step) => step.stepId)));

@@ -36,7 +36,7 @@ export function PreferencesForm({ preferences, onPreferences, disabled }: Prefer
     <>
       <p class="field-hint">{texts.preferencesHint}</p>
       {preferences.user && (
-        <div class="editor-note row">
+        <div class="document-note row">
           <span>{texts.overridden}</span>
           {!disabled && (
             <Button kind="quiet" onClick={() => onPreferences({ ...preferences, user: null })}>

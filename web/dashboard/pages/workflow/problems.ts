@@ -1,4 +1,5 @@
 /** What is wrong with a workflow in the editor, by step and field. */
+import type { Refusal } from "../../document/state.ts";
 import { missingNames } from "../../schema-form/model.ts";
 import { isSame, valueAt } from "../../values.ts";
 import type { Draft, DraftStep, Workflow } from "./model.ts";
@@ -19,16 +20,13 @@ export type StepSchemas = Partial<
   Record<string, { dataSchema: Record<string, unknown>; uiSchema: Record<string, unknown> }>
 >;
 
-/** A sentence of the server about a save, kept with what was sent. */
-export type Refusal = { fields: Record<string, string>; sent: Draft };
-
 /** The problems of the last save that still are, and what is missing now. */
 export function findProblems(
   draft: Draft,
   saved: Workflow,
   schemas: StepSchemas,
   missing: (name: string) => string,
-  refusal: Refusal | null = null,
+  refusal: Refusal<Draft> | null = null,
 ): FieldProblem[] {
   const refused = refusal ? refusedProblems(draft, refusal) : [];
   const found = draft.steps.flatMap((step) => stepProblems(step, saved, schemas, missing));
@@ -101,7 +99,7 @@ function valueIn(step: Pick<DraftStep, "controlValues" | "filters" | "variants">
 }
 
 /** What a save was refused for, as long as the field is as it was sent. */
-function refusedProblems(draft: Draft, { fields, sent }: Refusal): FieldProblem[] {
+function refusedProblems(draft: Draft, { fields, sent }: Refusal<Draft>): FieldProblem[] {
   return Object.entries(fields).flatMap(([path, message]): FieldProblem[] => {
     const found = /^steps\.(\d+)\.(?:controlValues\.)?(.+)$/.exec(path);
     const before = found && sent.steps[Number(found[1])];

@@ -122,7 +122,7 @@ export function StepList({ editor, problems, canWrite, chosen }: StepListProps) 
       )}
       {count >= MAX_STEPS && <p class="small quiet">{texts.full(MAX_STEPS)}</p>}
       {removed && (
-        <div ref={undo} class="editor-note row">
+        <div ref={undo} class="document-note row">
           <span>{texts.removed(removed.step.name)}</span>
           <Button kind="quiet" onClick={putBack}>
             {texts.undo}

@@ -44,7 +44,7 @@ export function WorkflowForm({ workflowId, draft, problems, canWrite, change }: 
             problem={problems.description}
           />
         </div>
-        <div class="editor-pair">
+        <div class="document-pair">
           <div data-path="tags">
             <TagsField
               tags={draft.tags}

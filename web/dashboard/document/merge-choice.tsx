@@ -1,22 +1,19 @@
 import { useId } from "preact/hooks";
-import { Status } from "../../../ui/status.tsx";
-import { texts } from "../../texts/editor.ts";
-import { isObject } from "../../values.ts";
+import { Status } from "../../ui/status.tsx";
+import { texts } from "../texts/document.ts";
 import type { Difference, Side } from "./merge.ts";
 
 type MergeChoiceProps = {
   difference: Difference;
   title: string;
-  /** The name of a step by its key. */
-  nameOf: (key: string) => string;
+  show: (value: unknown) => string;
   choice: Side | undefined;
   onChoice: (side: Side) => void;
 };
 
 /** One change, as it was and as both have it now. */
-export function MergeChoice({ difference, title, nameOf, choice, onChoice }: MergeChoiceProps) {
+export function MergeChoice({ difference, title, show, choice, onChoice }: MergeChoiceProps) {
   const name = useId();
-  const show = (value: unknown) => textOf(difference, value, nameOf);
   return (
     <fieldset class="schema-group">
       <legend>
@@ -29,9 +26,9 @@ export function MergeChoice({ difference, title, nameOf, choice, onChoice }: Mer
           <code>{show(difference.base)}</code>
         </div>
       )}
-      <div class="editor-pair">
+      <div class="document-pair">
         {(["theirs", "mine"] as const).map((side) => (
-          <label key={side} class="editor-side-choice">
+          <label key={side} class="document-side-choice">
             <span class="row">
               <input
                 type="radio"
@@ -57,15 +54,10 @@ function ChangedBy({ who }: { who: Difference["changedBy"] }) {
   return <Status tone="plain">{who === "mine" ? texts.onlyMine : texts.onlyTheirs}</Status>;
 }
 
-function textOf({ field }: Difference, value: unknown, nameOf: (key: string) => string): string {
+/** A value of a document as text. */
+export function textOfValue(value: unknown): string {
   if (value === undefined || value === null) {
-    return field === "step" ? texts.gone : texts.absent;
-  }
-  if (field === "order" && Array.isArray(value)) {
-    return value.map((key) => nameOf(String(key))).join(" → ");
-  }
-  if (field === "step" && isObject(value)) {
-    return JSON.stringify(value.controlValues, null, 2);
+    return texts.absent;
   }
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }

@@ -1,0 +1,32 @@
+/** Words of what all editors share: saving, undo, drafts and merging. */
+import { countText } from "../../ui/formats.ts";
+export const texts = {
+  save: "Save",
+  saved: "Saved",
+  unsaved: "Not saved",
+  undo: "Undo",
+  redo: "Redo",
+  undoKey: "Ctrl+Z",
+  redoKey: "Ctrl+Shift+Z",
+  discard: "Discard changes",
+  discardTitle: "Discard your changes?",
+  discardHint: "The editor goes back to what is saved.",
+  restored: "Changes that were not saved are back, from",
+  restoredOld: "Somebody has saved it since then; saving shows both changes side by side.",
+  keep: "Keep them",
+
+  mergeTitle: (kind: string) => `Somebody else has saved this ${kind}`,
+  mergeHint: "Choose what is to be kept of each change. Nothing is saved until you press the button.",
+  takeMine: "Keep all of yours",
+  takeTheirs: "Take all of theirs",
+  saveMerged: (kind: string) => `Save the merged ${kind}`,
+  toChoose: (count: number) => countText(count, "choice is left", "choices are left"),
+  bothChanged: "Both of you changed it",
+  onlyMine: "You changed it",
+  onlyTheirs: "They changed it",
+  before: "Before",
+  mine: "Yours",
+  theirs: "Theirs",
+  absent: "none",
+  nothingLeft: "Both of you made the same changes.",
+};
