@@ -39,6 +39,7 @@ UNSCOPED = {
     "clarion.http.idempotency.LIST_SEALED",
     "clarion.http.idempotency.UPDATE_BODY",
     "clarion.integrations.store.LIST_ENVELOPES",
+    "clarion.preferences.unsubscribe.actions.FIND_VERSION",
     "clarion.webhooks.store.LIST_ENVELOPES",
     "clarion.jobs.lanes._LOCK",
     "clarion.jobs.lanes._TRY_LOCK",

@@ -28,6 +28,7 @@ import clarion.members.team.routes
 import clarion.messages.routes
 import clarion.monitoring.routes
 import clarion.preferences.routes
+import clarion.preferences.unsubscribe.routes
 import clarion.receipts.routes
 import clarion.runs.activity.routes
 import clarion.runs.notifications.routes
@@ -102,6 +103,7 @@ _ANNOUNCE_SECONDS = 0.01
 OPERATIONS: list[Operation] = operations_of(
     clarion.subscribers.routes,
     clarion.preferences.routes,
+    clarion.preferences.unsubscribe.routes,
     clarion.topics.routes,
     clarion.workflows.routes,
     clarion.triggers.routes,

@@ -83,6 +83,7 @@ async def test_every_operation_but_health_receipts_and_beginning_a_session_needs
         *(("POST", f"/v1/auth/{one}") for one in ("setup", "invitation", "invitation/accept")),
         *(("POST", f"/v1/auth/{one}") for one in ("reset-request", "reset")),
         *((method, reports) for method in ("GET", "HEAD", "POST")),
+        *((method, page) for method in ("GET", "POST") for page in ("/unsubscribe", "/preferences")),
     }
 
 

@@ -27,6 +27,10 @@ class RawResponse(Struct, frozen=True):
     body: bytes
 
 
+class PageResponse(RawResponse, frozen=True):
+    """A page for people."""
+
+
 class Response(Struct, frozen=True):
     """A response, encoded and ready to be sent."""
 

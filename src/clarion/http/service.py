@@ -29,7 +29,7 @@ from clarion.http.requests import JSON, Arguments, Request, make_request, read_a
 from clarion.http.responses import Response, send_response
 from clarion.http.router import Router
 from clarion.http.services import Services
-from clarion.http.static import PROTECTION, HeaderList, Page, StaticPage, accepts_gzip, protect
+from clarion.http.static import PROTECTION, HeaderList, Page, StaticPage, accepts_gzip
 from clarion.http.streams import StreamResponse, send_stream
 from clarion.http.writes import WriteRequest, WriteRunner, make_response
 from clarion.ids import id_text
@@ -163,7 +163,8 @@ class Service:
             return list(headers)
         if response.content_type == JSON:
             return [_JSON_TYPE, *headers]
-        return [*protect([(b"content-type", response.content_type)]), *headers]
+        own = {name for name, _ in headers}
+        return [(b"content-type", response.content_type), *headers, *(one for one in PROTECTION if one[0] not in own)]
 
     def _look_up_page(self, raw_path: bytes) -> StaticPage | Awaitable[StaticPage] | None:
         path = raw_path.decode("latin-1")

@@ -10,7 +10,7 @@ from clarion.db.port import Connection
 from clarion.errors import Invalid, NotFound
 from clarion.ids import EnvironmentId, WorkflowId, id_text
 from clarion.preferences import store
-from clarion.preferences.model import DecidingLayer, PreferenceDecision, decide_preference, layers_of
+from clarion.preferences.model import ChangeReason, DecidingLayer, PreferenceDecision, decide_preference, layers_of
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import update_subscriber
 from clarion.vocabulary import Channel, Criticality
@@ -68,23 +68,35 @@ async def get_changeable_workflow(db: Connection, environment_id: EnvironmentId,
 
 
 async def switch_channels(
-    db: Connection, subscriber: Subscriber, workflow: Workflow | None, channels: Mapping[Channel, bool], now: Millis
+    db: Connection,
+    subscriber: Subscriber,
+    workflow: Workflow | None,
+    channels: Mapping[Channel, bool],
+    now: Millis,
+    *,
+    reason: ChangeReason | None = None,
 ) -> None:
-    """Set channels for one workflow or globally."""
+    """Set channels for one workflow or globally; the reason is for what the person did not do in their settings."""
     await store.update_preferences(
         db,
-        subscriber.environment_id,
-        subscriber.id,
+        subscriber,
         workflow_id=store.GLOBAL if workflow is None else workflow.id,
         channels=channels,
         now=now,
+        reason=reason,
     )
     if channels:
-        await _append_event(db, subscriber, workflow, {"channels": dict(channels)}, now)
+        changed: dict[str, Any] = {"channels": dict(channels)}
+        await _append_event(db, subscriber, workflow, changed if reason is None else changed | {"reason": reason}, now)
 
 
 async def switch_channels_everywhere(
-    db: Connection, subscriber: Subscriber, channels: Mapping[Channel, bool], now: Millis
+    db: Connection,
+    subscriber: Subscriber,
+    channels: Mapping[Channel, bool],
+    now: Millis,
+    *,
+    reason: ChangeReason | None = None,
 ) -> None:
     """Set channels globally, and remove the subscriber's choices for these channels from all workflows.
 
@@ -92,7 +104,7 @@ async def switch_channels_everywhere(
     """
     if channels:
         await store.delete_workflow_choices(db, subscriber.environment_id, subscriber.id, channels=list(channels))
-    await switch_channels(db, subscriber, None, channels, now)
+    await switch_channels(db, subscriber, None, channels, now, reason=reason)
 
 
 async def set_schedule(db: Connection, subscriber: Subscriber, schedule: dict[str, Any], now: Millis) -> Subscriber:

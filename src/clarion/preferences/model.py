@@ -36,11 +36,24 @@ SOURCES = {
 }
 
 
+class ChangeReason(StrEnum):
+    """What changed a preference of a person, if not their settings."""
+
+    LINK = "link"
+    """The page of a link in a message."""
+    ONE_CLICK = "one_click"
+    """The button of the mail program."""
+    SMS_KEYWORD = "sms_keyword"
+    """A word such as STOP or START that the person sent."""
+
+
 class ChannelDecision(Struct, frozen=True):
     """Whether a channel is on, and the layer that decided it (None if no layer set anything)."""
 
     enabled: bool
     layer: DecidingLayer | None
+    reason: str | None = None
+    """What changed it, if not the settings of the person: a ChangeReason."""
 
 
 class PreferenceDecision(Struct, frozen=True):
@@ -74,7 +87,8 @@ def decide_channel(layers: Layers, channel: Channel) -> ChannelDecision:
         if layer is None:
             continue
         if channel in layer.channels:
-            return ChannelDecision(layer.channels[channel].enabled, name)
+            switch = layer.channels[channel]
+            return ChannelDecision(switch.enabled, name, switch.reason)
         if layer.all.enabled is not None:
             return ChannelDecision(layer.all.enabled, name)
     return _DEFAULT

@@ -3,10 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, SubscriberId, WorkflowId
+from clarion.preferences.model import ChangeReason
+from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Channel
 from clarion.workflows.model import PreferenceLayer, Switch
 
@@ -18,18 +22,18 @@ _CHANNELS = {one.value: one for one in Channel}  # faster than a call of the enu
 SubscriberLayers = dict[tuple[SubscriberId, WorkflowId], PreferenceLayer]
 
 LIST_PREFERENCES = sql("""
-    SELECT subscriber_id, workflow_id, channel, enabled FROM preferences
+    SELECT subscriber_id, workflow_id, channel, enabled, reason FROM preferences
     WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id
 """)
 LIST_PREFERENCES_OF_PEOPLE = sql("""
-    SELECT subscriber_id, workflow_id, channel, enabled FROM preferences
+    SELECT subscriber_id, workflow_id, channel, enabled, reason FROM preferences
     WHERE environment_id = :environment_id AND subscriber_id {any:subscriber_ids} AND workflow_id {any:workflow_ids}
 """)
 UPSERT_PREFERENCE = sql("""
-    INSERT INTO preferences (environment_id, subscriber_id, workflow_id, channel, enabled, updated_at)
-    VALUES (:environment_id, :subscriber_id, :workflow_id, :channel, :enabled, :now)
+    INSERT INTO preferences (environment_id, subscriber_id, workflow_id, channel, enabled, updated_at, reason)
+    VALUES (:environment_id, :subscriber_id, :workflow_id, :channel, :enabled, :now, :reason)
     ON CONFLICT (environment_id, subscriber_id, workflow_id, channel) DO UPDATE
-    SET enabled = excluded.enabled, updated_at = excluded.updated_at
+    SET enabled = excluded.enabled, updated_at = excluded.updated_at, reason = excluded.reason
 """)
 
 DELETE_WORKFLOW_CHOICES = sql("""
@@ -62,22 +66,23 @@ async def list_preferences_of_people(
 
 async def update_preferences(
     db: Connection,
-    environment_id: EnvironmentId,
-    subscriber_id: SubscriberId,
+    subscriber: Subscriber,
     *,
     workflow_id: WorkflowId,
     channels: Mapping[Channel, bool],
     now: Millis,
+    reason: ChangeReason | None = None,
 ) -> None:
     """Set the given channels and leave the others; each channel is a row, so concurrent changes do not conflict."""
     rows: list[dict[str, Any]] = [
         {
-            "environment_id": environment_id,
-            "subscriber_id": subscriber_id,
+            "environment_id": subscriber.environment_id,
+            "subscriber_id": subscriber.id,
             "workflow_id": workflow_id,
             "channel": channel,
             "enabled": enabled,
             "now": now,
+            "reason": reason,
         }
         for channel, enabled in sorted(channels.items())
     ]
@@ -95,6 +100,8 @@ async def delete_workflow_choices(
 
 def _layers(rows: Iterable[Sequence[Any]]) -> SubscriberLayers:
     switches: dict[tuple[SubscriberId, WorkflowId], dict[Channel, Switch]] = {}
-    for subscriber_id, workflow_id, channel, enabled in rows:
-        switches.setdefault((subscriber_id, workflow_id), {})[_CHANNELS[channel]] = _ON if enabled else _OFF
+    for subscriber_id, workflow_id, channel, enabled, reason in rows:
+        switch = _ON if enabled else _OFF
+        own = switches.setdefault((subscriber_id, workflow_id), {})
+        own[_CHANNELS[channel]] = switch if reason is None else replace(switch, reason=reason)
     return {scope: PreferenceLayer(channels=channels) for scope, channels in switches.items()}

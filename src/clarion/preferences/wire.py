@@ -7,9 +7,9 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
-from clarion.http.wire import CheckedText, DateTimeText, Wire, given, parse_checked
+from clarion.http.wire import CheckedText, DateTimeText, Wire, given, one_of, parse_checked
 from clarion.ids import id_text
-from clarion.preferences.model import SOURCES, DecidingLayer, PreferenceDecision, Source, subject_of
+from clarion.preferences.model import SOURCES, ChangeReason, DecidingLayer, PreferenceDecision, Source, subject_of
 from clarion.subscribers.model import Subscriber
 from clarion.topics.model import MAX_RULES, Subscription, find_rule
 from clarion.vocabulary import Channel, Criticality
@@ -122,6 +122,8 @@ class OverrideOut(Wire):
     """Whose decision it is: that of the person, of the workflow or of the team."""
     layer: DecidingLayer
     """Which of the layers decided."""
+    reason: Annotated[str, one_of(ChangeReason)] | UnsetType = UNSET
+    """What changed it, if not the settings of the person: they unsubscribed, or subscribed again."""
 
 
 class WorkflowInfo(Wire):
@@ -289,7 +291,7 @@ def schedule_out(subscriber: Subscriber) -> Schedule | UnsetType:
 
 def overrides_out(decision: PreferenceDecision) -> list[OverrideOut]:
     return [
-        OverrideOut(channel=channel, source=SOURCES[decided.layer], layer=decided.layer)
+        OverrideOut(channel=channel, source=SOURCES[decided.layer], layer=decided.layer, reason=given(decided.reason))
         for channel, decided in decision.channels.items()
         if decided.layer is not None
     ]

@@ -86,8 +86,10 @@ class Step(WithControls, frozen=True, kw_only=True, rename="camel"):
         return reference in (self.step_id, self.id) or reference.endswith(self.slug.removeprefix(kebab(self.name)))
 
 
-class Switch(Struct, frozen=True):
+class Switch(Struct, frozen=True, omit_defaults=True):
     enabled: bool
+    reason: str | None = None
+    """What changed it, if not the settings of the person."""
 
 
 class MainSwitch(Struct, frozen=True, rename="camel"):

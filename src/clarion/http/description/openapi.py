@@ -20,7 +20,7 @@ from clarion.http.input.unknown import HEADER_NAME as _WARNINGS
 from clarion.http.input.unknown import Contract
 from clarion.http.operation import Operation, Transaction
 from clarion.http.origins import SESSION_COOKIE
-from clarion.http.responses import RawResponse
+from clarion.http.responses import PageResponse, RawResponse
 from clarion.http.wire import Wire
 from clarion.vocabulary import Role
 
@@ -30,6 +30,7 @@ Everything is scoped to the environment of the API key, which is sent as `Author
 Changes may carry an `idempotency-key`: the same request under the same key is done once, and then answered the same
 way again."""
 
+_MEDIA_TYPES = {RawResponse: "text/plain", PageResponse: "text/html"}
 _IDEMPOTENCY_KEY = {
     "name": "idempotency-key",
     "in": "header",
@@ -126,7 +127,7 @@ def describe_api(operations: Sequence[Operation]) -> bytes:
 
 
 def _make_schemas(operations: Sequence[Operation]) -> Schemas:
-    results = [one.result for one in operations if one.result not in (None, type(None), RawResponse)]
+    results = [one.result for one in operations if one.result not in (None, type(None), *_MEDIA_TYPES)]
     bodies = [(one.contract, one.body_shape) for one in operations if one.body_shape is not None]
     return Schemas(
         bodies=[
@@ -205,8 +206,9 @@ def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
     for status in operation.statuses:
         tags = _refer_to_headers(_ETAG) if operation.has_etag else {}
         responses[str(status)] = {"description": HTTPStatus(status).phrase, "headers": headers | tags}
-        if operation.result is RawResponse:
-            responses[str(status)]["content"] = {"text/plain": {"schema": {"type": "string"}}}
+        if operation.result in _MEDIA_TYPES:
+            content = {_MEDIA_TYPES[operation.result]: {"schema": {"type": "string"}}}
+            responses[str(status)]["content"] = content
         elif status != 204:
             media_type = "text/event-stream" if operation.is_stream else "application/json"
             responses[str(status)]["content"] = {media_type: _content(operation.result, schemas)}

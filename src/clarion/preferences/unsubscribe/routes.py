@@ -1,0 +1,219 @@
+"""The pages of links in messages: unsubscribe with one click, and choose which messages to get."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from io import BytesIO
+
+from msgspec import Struct
+
+from clarion.db.port import Connection
+from clarion.errors import RateLimited
+from clarion.http.operation import DetachedCall, Transaction, operation
+from clarion.http.responses import PageResponse
+from clarion.http.wire import Wire
+from clarion.preferences.model import ChangeReason
+from clarion.preferences.unsubscribe import page
+from clarion.preferences.unsubscribe.actions import (
+    Visitor,
+    change_subscription,
+    find_visitor,
+    is_subscribed,
+    list_choices,
+    save_choices,
+)
+from clarion.preferences.unsubscribe.page import Reader
+from clarion.preferences.unsubscribe.targets import PREFERENCES_PATH, SAMPLE, UNSUBSCRIBE_PATH
+from clarion.preferences.unsubscribe.texts import choose_language
+from clarion.settings.rate_limits import LimitCategory
+
+SECTION = "Unsubscribing"
+_STATUSES = (200, 400, 404, 429)
+_ONE_CLICK = "list-unsubscribe"
+_FORMS = (b"application/x-www-form-urlencoded", b"multipart/form-data")
+
+Answer = tuple[int, str]
+
+
+class LinkQuery(Wire):
+    token: str = ""
+    """Of the link: whom it was sent to, and for which messages."""
+
+
+class _Visit(Struct, frozen=True):
+    """A request of somebody whose token is genuine."""
+
+    call: DetachedCall
+    visitor: Visitor
+    reader: Reader
+
+
+@operation(
+    "GET",
+    UNSUBSCRIBE_PATH,
+    public=True,
+    status=_STATUSES,
+    query=LinkQuery,
+    transaction=Transaction.NONE,
+    foreign=True,
+)
+async def show_unsubscribe_page(call: DetachedCall, query: LinkQuery) -> PageResponse:
+    """Show the page that `List-Unsubscribe` and `{{unsubscribe_url}}` lead to; it changes nothing."""
+    return await _answer(call, query.token, _show_question)
+
+
+@operation(
+    "POST",
+    UNSUBSCRIBE_PATH,
+    public=True,
+    status=_STATUSES,
+    query=LinkQuery,
+    transaction=Transaction.NONE,
+    foreign=True,
+)
+async def unsubscribe(call: DetachedCall, query: LinkQuery) -> PageResponse:
+    """Unsubscribe by the form of the page, or by the request of a mail program (RFC 8058); or subscribe again."""
+    return await _answer(call, query.token, _change_subscription)
+
+
+@operation(
+    "GET",
+    PREFERENCES_PATH,
+    public=True,
+    status=_STATUSES,
+    query=LinkQuery,
+    transaction=Transaction.NONE,
+    foreign=True,
+)
+async def show_preferences_page(call: DetachedCall, query: LinkQuery) -> PageResponse:
+    """Show the page that `{{preferences_url}}` leads to, on which people choose what they get."""
+    return await _answer(call, query.token, _show_choices)
+
+
+@operation(
+    "POST",
+    PREFERENCES_PATH,
+    public=True,
+    status=_STATUSES,
+    query=LinkQuery,
+    transaction=Transaction.NONE,
+    foreign=True,
+)
+async def save_preferences_page(call: DetachedCall, query: LinkQuery) -> PageResponse:
+    """Save what somebody chose on the page."""
+    return await _answer(call, query.token, _save_choices)
+
+
+async def _answer(call: DetachedCall, token: str, answer: Callable[[_Visit], Awaitable[Answer]]) -> PageResponse:
+    call.response_headers.extend(page.HEADERS)
+    accepted = call.request.headers.get(b"accept-language", b"").decode("latin-1")
+    stranger = Reader(choose_language(None, accepted, ""), token)
+    if token == SAMPLE:
+        return _page(200, page.render_notice(stranger, stranger.texts.unsubscribe, stranger.texts.sample))
+    visitor = await call.database.read(partial(find_visitor, token=token, vault=call.services.vault))
+    if visitor is None:
+        return _page(*_refuse(stranger))
+    reader = Reader(choose_language(visitor.subscriber.locale, accepted, visitor.default_locale), token)
+    try:
+        call.response_headers.extend(await call.services.limiter.admit(visitor.environment_id, LimitCategory.ALL))
+    except RateLimited as refusal:
+        call.response_headers.append((b"retry-after", str(refusal.retry_after).encode()))
+        return _page(429, page.render_notice(reader, reader.texts.messages, reader.texts.too_many))
+    return _page(*await answer(_Visit(call, visitor, reader)))
+
+
+def _page(status: int, html: str) -> PageResponse:
+    return PageResponse(status, b"text/html; charset=utf-8", html.encode())
+
+
+def _refuse(reader: Reader) -> Answer:
+    return 404, page.render_notice(reader, reader.texts.invalid, reader.texts.try_latest)
+
+
+def _refuse_form(reader: Reader) -> Answer:
+    return 400, page.render_notice(reader, reader.texts.messages, reader.texts.not_read)
+
+
+async def _show_question(visit: _Visit) -> Answer:
+    visitor, reader, workflow = visit.visitor, visit.reader, visit.visitor.workflow
+    if workflow is None:
+        return _refuse(reader)
+    if workflow.is_critical:
+        return 200, page.render_critical(reader, workflow.name)
+    if await visit.call.database.read(partial(is_subscribed, visitor=visitor, workflow=workflow)):
+        return 200, page.render_question(reader, workflow.name, visitor.channel)
+    return 200, page.render_result(reader, workflow.name, visitor.channel, is_on=False)
+
+
+async def _change_subscription(visit: _Visit) -> Answer:
+    visitor, reader, workflow = visit.visitor, visit.reader, visit.visitor.workflow
+    wanted = _read_wish(_read_form(visit.call))
+    if wanted is None:
+        return _refuse_form(reader)
+    if workflow is None:
+        return _refuse(reader)
+    if workflow.is_critical:
+        return 200, page.render_critical(reader, workflow.name)
+    is_on, reason = wanted
+    change = partial(
+        change_subscription, visitor=visitor, workflow=workflow, is_on=is_on, reason=reason, now=visit.call.now
+    )
+    await visit.call.database.transaction(change)
+    return 200, page.render_result(reader, workflow.name, visitor.channel, is_on=is_on)
+
+
+async def _show_choices(visit: _Visit) -> Answer:
+    return await _render_choices(visit, is_saved=False)
+
+
+async def _save_choices(visit: _Visit) -> Answer:
+    form = _read_form(visit.call)
+    if "shown" not in form:
+        return _refuse_form(visit.reader)
+    shown, on = frozenset(form["shown"]), frozenset(form.get("on", ()))
+
+    async def save(db: Connection) -> None:
+        await save_choices(db, visit.visitor, shown=shown, on=on, now=visit.call.now)
+
+    await visit.call.database.transaction(save)
+    return await _render_choices(visit, is_saved=True)
+
+
+async def _render_choices(visit: _Visit, *, is_saved: bool) -> Answer:
+    choices, critical = await visit.call.database.scan(partial(list_choices, visitor=visit.visitor))
+    return 200, page.render_choices(visit.reader, choices, critical, is_saved=is_saved)
+
+
+def _read_wish(form: dict[str, list[str]]) -> tuple[bool, ChangeReason] | None:
+    """Return whether somebody wants the messages, and how they said so; None if the form says nothing."""
+    for name, values in form.items():
+        if name.lower() == _ONE_CLICK and values[-1].lower() == "one-click":
+            return False, ChangeReason.ONE_CLICK
+    match form.get("action"):
+        case ["unsubscribe"]:
+            return False, ChangeReason.LINK
+        case ["subscribe"]:
+            return True, ChangeReason.LINK
+    return None
+
+
+def _read_form(call: DetachedCall) -> dict[str, list[str]]:
+    """Read the fields of a form in either encoding; none if it is something else."""
+    # Parsers of forms are loaded when the first form comes.
+    import python_multipart  # noqa: PLC0415
+    from python_multipart.exceptions import FormParserError  # noqa: PLC0415
+
+    fields: dict[str, list[str]] = {}
+
+    def add(field: python_multipart.multipart.Field) -> None:
+        name, value = (field.field_name or b"").decode("utf-8", "replace"), (field.value or b"")
+        fields.setdefault(name, []).append(value.decode("utf-8", "replace"))
+
+    content_type = call.request.headers.get(b"content-type", b"")
+    if not content_type.lower().startswith(_FORMS):
+        return fields
+    headers = {"Content-Type": content_type, "Content-Length": str(len(call.request.body)).encode()}
+    try:
+        python_multipart.parse_form(headers, BytesIO(call.request.body), add, lambda _: None)
+    except (FormParserError, ValueError):
+        return {}
+    return fields

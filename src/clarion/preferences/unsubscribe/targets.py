@@ -1,0 +1,59 @@
+"""What the links of a message are about: a person, a workflow and a channel. They have the address of this service."""
+
+from typing import Final
+
+from msgspec import Struct
+
+from clarion.content.links import LinkPurpose, LinkSecret, read_link, sign_link
+from clarion.ids import SubscriberId, WorkflowId
+from clarion.vocabulary import Channel
+
+UNSUBSCRIBE_PATH: Final = "/unsubscribe"
+PREFERENCES_PATH: Final = "/preferences"
+SAMPLE: Final = "sample"
+"""In the place of a token, where nothing is sent: its pages say that they change nothing."""
+
+# In links that were sent: a number keeps its meaning.
+_NUMBERS: Final = {Channel.IN_APP: 1, Channel.EMAIL: 2, Channel.SMS: 3, Channel.CHAT: 4, Channel.PUSH: 5}
+_CHANNELS: Final = {number: channel for channel, number in _NUMBERS.items()}
+_LENGTH: Final = 16 + 16 + 1
+
+
+class LinkTarget(Struct, frozen=True):
+    """Whose messages of which workflow and channel a link is about."""
+
+    subscriber_id: SubscriberId
+    workflow_id: WorkflowId
+    channel: Channel
+
+
+def sign_target(secret: LinkSecret, target: LinkTarget) -> str:
+    data = target.subscriber_id + target.workflow_id + bytes((_NUMBERS[target.channel],))
+    return sign_link(secret, LinkPurpose.UNSUBSCRIBE, data)
+
+
+def read_target(secret: LinkSecret, token: str) -> LinkTarget | None:
+    """Return what a token is about; None if it is not of this environment, or not for this purpose."""
+    data = read_link(secret, LinkPurpose.UNSUBSCRIBE, token)
+    if data is None or len(data) != _LENGTH or data[32] not in _CHANNELS:
+        return None
+    return LinkTarget(SubscriberId(data[:16]), WorkflowId(data[16:32]), _CHANNELS[data[32]])
+
+
+class PersonalLinks(Struct, frozen=True):
+    """Makes the links of an environment's messages."""
+
+    base_url: str
+    """Of this service, without a slash at the end."""
+    secret: LinkSecret | None
+    """None: all links are samples."""
+
+    def unsubscribe_url(self, target: LinkTarget) -> str:
+        return self._make(UNSUBSCRIBE_PATH, target)
+
+    def preferences_url(self, target: LinkTarget) -> str:
+        return self._make(PREFERENCES_PATH, target)
+
+    def _make(self, path: str, target: LinkTarget) -> str:
+        token = SAMPLE if self.secret is None else sign_target(self.secret, target)
+        return f"{self.base_url}{path}?token={token}"
