@@ -10,6 +10,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import clarion.audit.routes
+import clarion.contexts.routes
 import clarion.environments.lifecycle_routes
 import clarion.environments.promotion.routes
 import clarion.environments.routes
@@ -105,6 +106,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.preferences.routes,
     clarion.preferences.unsubscribe.routes,
     clarion.topics.routes,
+    clarion.contexts.routes,
     clarion.workflows.routes,
     clarion.triggers.routes,
     clarion.simulate.routes,

@@ -114,6 +114,8 @@ class Scope(StrEnum):
     SUBSCRIBERS_WRITE = "subscribers:write"
     TOPICS_READ = "topics:read"
     TOPICS_WRITE = "topics:write"
+    CONTEXTS_READ = "contexts:read"
+    CONTEXTS_WRITE = "contexts:write"
     INTEGRATIONS_READ = "integrations:read"
     INTEGRATIONS_WRITE = "integrations:write"
     INTEGRATIONS_SECRETS = "integrations:secrets"
@@ -149,6 +151,8 @@ SCOPE_DESCRIPTIONS = {
     Scope.SUBSCRIBERS_WRITE: "Create and change subscribers and their channel credentials, and erase them.",
     Scope.TOPICS_READ: "List topics and who is subscribed to them.",
     Scope.TOPICS_WRITE: "Create, change and delete topics, and subscribe people to them.",
+    Scope.CONTEXTS_READ: "List contexts with their data.",
+    Scope.CONTEXTS_WRITE: "Create, change and delete contexts, and let triggers create them.",
     Scope.INTEGRATIONS_READ: "List integrations and providers; secrets among the credentials are masked.",
     Scope.INTEGRATIONS_WRITE: "Create, change, test and delete integrations.",
     Scope.INTEGRATIONS_SECRETS: "See the secrets among the credentials of integrations; needs integrations:read too.",

@@ -11,6 +11,7 @@ from tests.support import Api
 DATA_SCOPES = {
     Scope.SUBSCRIBERS_WRITE: "data of people, which applications change all the time",
     Scope.TOPICS_WRITE: "data: who is interested in what",
+    Scope.CONTEXTS_WRITE: "data of the application, such as its tenants",
     Scope.PREFERENCES_WRITE: "data: what people want",
     Scope.MESSAGES_WRITE: "data: what people did with their messages",
     Scope.EVENTS_WRITE: "data: what happens; the activity feed has it",

@@ -39,6 +39,8 @@ class Story:
             "workflowId": "order-shipped",
             "stepId": "mail",
             "identifier": "weekly",
+            "contextType": "tenant",
+            "contextId": "acme",
             APPLICATION: application,
             SOON: (dt.datetime.now(dt.UTC) + dt.timedelta(hours=1)).isoformat(),
         }
@@ -105,6 +107,8 @@ def tell_of_people(story: Story) -> None:
         "PATCH /v2/topics/{topicKey}",
         "POST /v2/topics/{topicKey}/subscriptions",
         "DELETE /v2/topics/{topicKey}/subscriptions",
+        "POST /v2/contexts",
+        "PATCH /v2/contexts/{contextType}/{contextId}",
     ):
         story.send(operation)
     fcm = {"providerId": "fcm", "channel": "push", "active": True, "credentials": {"serviceAccount": SERVICE_ACCOUNT}}

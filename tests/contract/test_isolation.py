@@ -27,6 +27,8 @@ MISSING = {
     "subscriberId": "missing",
     "externalSubscriberId": "missing",
     "topicKey": "missing",
+    "contextType": "tenant",
+    "contextId": "missing",
     "transactionId": "missing",
     "workflowId": "missing",
     "stepId": "missing",
@@ -74,6 +76,7 @@ BODIES: dict[tuple[str, str], Any] = {
         "snoozeUntil": "2026-01-01T01:00:00.000Z"
     },
     ("PATCH", "/v2/topics/{topicKey}"): {"name": "Taken over"},
+    ("PATCH", "/v2/contexts/{contextType}/{contextId}"): {"data": {"name": "Taken over"}},
     ("DELETE", "/v2/topics/{topicKey}/subscriptions"): {"subscriberIds": ["ada"]},
     ("PUT", "/v2/workflows/{workflowId}"): {"name": "Taken over", "steps": []},
     ("PATCH", "/v2/workflows/{workflowId}"): {"name": "Taken over"},
@@ -127,6 +130,7 @@ async def theirs(database: Database, vault: Vault, other_api: Api) -> dict[str, 
     body = {"providerId": "fcm", "channel": "push", "active": True, "credentials": {"serviceAccount": "{}"}}
     integration = (await other_api.post("/v1/integrations", json=body)).json()
     await other_api.post("/v2/topics/news/subscriptions", json={"subscriberIds": ["ada"]})
+    await other_api.post("/v2/contexts", json={"type": "tenant", "id": "acme", "data": {"name": "Acme"}})
     await other_api.post("/v1/suppressions", json={"channel": "email", "address": "ada@example.org"})
     # No server listens on the port.
     endpoint = (await other_api.post("/v1/webhooks/endpoints", json={"url": "http://127.0.0.1:9/"})).json()
@@ -141,6 +145,8 @@ async def theirs(database: Database, vault: Vault, other_api: Api) -> dict[str, 
         "subscriberId": "ada",
         "externalSubscriberId": "ada",
         "topicKey": "news",
+        "contextType": "tenant",
+        "contextId": "acme",
         "transactionId": "tx-theirs",
         "workflowId": "welcome",
         "stepId": "in_app-1",
@@ -219,6 +225,8 @@ async def test_lists_and_filters_return_nothing_of_other_environments(api: Api, 
         "/v2/subscribers",
         "/v2/subscribers?subscriberId=ada",
         "/v2/topics",
+        "/v2/contexts",
+        "/v2/contexts?search=acme",
         "/v1/messages",
         "/v1/messages?subscriberId=ada",
         "/v1/messages?transactionId=tx-theirs",

@@ -21,6 +21,9 @@ CLOSED_SETS = {
 FREE_TEXTS = {
     "ChannelCredentials.channel": "the name of a channel at a chat provider",
     "ChannelCredentials.state": "any text of an alert",
+    "Context.type": "chosen by the application",
+    "NewContextIn.type": "chosen by the application",
+    "GET /v2/contexts?type": "chosen by the application",
     "IntegrationCredentials.state": "any text of an alert",
     "Skipped.reason": "a sentence",
     "RunsEnd.reason": "a sentence",

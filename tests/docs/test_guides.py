@@ -29,6 +29,7 @@ _RUN = (
         "backup",
         "simulate",
         "inbox-security",
+        "contexts",
     ),
 )
 GUIDES = [guide for guide in list_guides() if guide.stem in _RUN and list_examples(guide)]

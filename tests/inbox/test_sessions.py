@@ -244,6 +244,27 @@ async def test_a_context_needs_a_hash_of_its_own(page: Page, api: Api) -> None:
     assert len({one.json()["message"] for one in refused}) == 1
 
 
+async def test_a_proven_session_makes_the_contexts_that_do_not_exist(page: Page, api: Api) -> None:
+    await set_hmac(api)
+    await api.post("/v2/contexts", json={"type": "app", "id": "jira", "data": {"name": "Stored"}})
+    context = {"app": {"id": "jira", "data": {"name": "Given"}}, "tenant": {"id": "acme", "data": {"name": "Acme"}}}
+    text = '{"app":{"data":{"name":"Given"},"id":"jira"},"tenant":{"data":{"name":"Acme"},"id":"acme"}}'
+    hashes = {"subscriberHash": sign(api.key, "ada"), "contextHash": sign(api.key, f"context\n{text}")}
+
+    begun = [await page.begin(context=context, **hashes) for _ in range(2)]
+
+    assert [one.status_code for one in begun] == [201, 201]
+    assert (await api.get("/v2/contexts/app/jira")).json()["data"] == {"name": "Stored"}
+    assert (await api.get("/v2/contexts/tenant/acme")).json()["data"] == {"name": "Acme"}
+
+
+async def test_a_session_without_proof_makes_no_context(page: Page, api: Api) -> None:
+    response = await page.begin(context={"tenant": {"id": "acme", "data": {"name": "<img>"}}})
+
+    assert response.status_code == 201
+    assert (await api.get("/v2/contexts")).json()["data"] == []
+
+
 async def test_the_hash_of_a_subscriber_does_not_open_a_context(page: Page, api: Api) -> None:
     await set_hmac(api)
     text, context = '{"tenant":"acme"}', {"tenant": "acme"}

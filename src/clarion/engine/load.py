@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from clarion.clock import Millis, iso_text
+from clarion.contexts.actions import with_stored_data
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.engine.recipients import Recipient
@@ -91,6 +92,7 @@ async def load_runs(db: Connection, environment_id: EnvironmentId, ids: Iterable
         return []
     rows = {row["id"]: row for row in await db.fetch(LIST_RUNS, environment_id=environment_id, ids=wanted)}
     triggers = await list_triggers_by_id(db, environment_id, [row["trigger_id"] for row in rows.values()])
+    triggers = await with_stored_data(db, environment_id, triggers)
     workflows = await list_workflows_by_id(db, environment_id, [row["workflow_id"] for row in rows.values()])
     versions = await list_versions_by_id(db, environment_id, [row["version_id"] for row in rows.values()])
     people = await list_subscribers_by_id(db, environment_id, [row["subscriber_id"] for row in rows.values()])

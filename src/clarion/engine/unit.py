@@ -3,15 +3,18 @@
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clarion.cache import CacheSlot
 from clarion.clock import SECOND, Millis
 from clarion.content.environment import get_environment_content
+from clarion.contexts.actions import with_stored_data
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.engine.advance import Advance
 from clarion.engine.claim import Claim, claim_next, settle_claim
 from clarion.engine.load import start_runs
+from clarion.engine.recipients import Recipient
 from clarion.engine.records import Run
 from clarion.engine.steps.decision import Defaults
 from clarion.engine.topic_rules import apply_topic_rules
@@ -82,7 +85,7 @@ async def run_claim(
     db: Connection, environment_id: EnvironmentId, claim: Claim, now: Millis, vault: Vault
 ) -> UnitResult:
     """Take everything in the claim as far as it gets."""
-    recipients, has_postponed = claim.recipients, False
+    recipients, has_postponed = await _with_contexts(db, environment_id, claim.recipients), False
     # Before they go on, which changes when they are due.
     resumed = tuple(_resume(run, now) for run in claim.due)
     if any(one.topic is not None for one in recipients):
@@ -108,6 +111,15 @@ async def run_claim(
         delivered=runs,
         resumed=resumed,
     )
+
+
+async def _with_contexts(db: Connection, environment_id: EnvironmentId, recipients: list[Recipient]) -> list[Recipient]:
+    """The recipients, whose triggers have the stored data of their contexts."""
+    triggers = {one.trigger.id: one.trigger for one in recipients if one.trigger.contexts}
+    if not triggers:
+        return recipients
+    triggers = await with_stored_data(db, environment_id, triggers)
+    return [replace(one, trigger=triggers[one.trigger.id]) if one.trigger.id in triggers else one for one in recipients]
 
 
 def _resume(run: Run, now: Millis) -> Resumed:

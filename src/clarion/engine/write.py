@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from clarion.clock import Millis
+from clarion.contexts.model import keys_of
 from clarion.db.port import Connection
 from clarion.db.query import Insert, sql
 from clarion.engine.records import NewMessage, Run
@@ -12,7 +13,6 @@ from clarion.jobs.store import insert_jobs, update_jobs
 from clarion.jsontext import json_text
 from clarion.runs.notifications.model import step_mask
 from clarion.runs.status import STORED, decide_run_status, settle_run_statuses
-from clarion.triggers.contexts import keys_of
 from clarion.triggers.model import Trigger
 from clarion.vocabulary import Channel, MessageStatus
 from clarion.webhooks.events import append_message_events, get_listeners

@@ -3,6 +3,7 @@
 from typing import Annotated, Self
 
 from msgspec import UNSET, Meta, UnsetType, field
+from msgspec.structs import replace
 
 from clarion.clock import Millis, iso_text
 from clarion.errors import Invalid, Problem
@@ -152,7 +153,8 @@ def read_scenario(environment_id: EnvironmentId, body: SimulationIn, now: Millis
     request, problems = None, dict[str, list[Problem]]()
     warnings: list[InputWarning] = []
     try:
-        request = read_request(environment_id, body, warnings)
+        # Nothing is stored, so that data of new contexts is that of the trigger.
+        request = replace(read_request(environment_id, body, warnings), keeps_contexts=True)
     except Invalid as refusal:
         problems |= refusal.problems
     problems |= {one.path: [Problem(one.message)] for one in warnings}

@@ -1,12 +1,20 @@
 """Accepting triggers: they are checked, normalised and stored before the response."""
 
-from collections.abc import Container, Sequence
-from typing import Any
+from collections.abc import Container, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from msgspec import Struct, UnsetType
 from msgspec.structs import replace
 
 from clarion.clock import Millis
+from clarion.contexts.actions import (
+    ExistingContexts,
+    data_warning,
+    find_existing,
+    insert_missing,
+    list_unused_data,
+)
+from clarion.contexts.model import Contexts, read_contexts
 from clarion.db.port import Connection
 from clarion.errors import Invalid, PayloadInvalid, Problem
 from clarion.http.input.unknown import InputWarning
@@ -36,7 +44,6 @@ from clarion.triggers.attachments import (
     take_payload_files,
     without_files,
 )
-from clarion.triggers.contexts import Contexts, read_contexts
 from clarion.triggers.model import (
     MAX_PAYLOAD_BYTES,
     AddressedPerson,
@@ -68,12 +75,19 @@ class TriggerRequest(Struct, frozen=True, kw_only=True):
     transaction: str | None
     actor: AddressedPerson | None
     contexts: Contexts | None = None
+    keeps_contexts: bool = False
+    """Whether data of contexts that do not exist holds for this trigger alone, and none is stored."""
     trace: TraceContext | None = None
     """Of the request's span; None unless it is traced."""
     keeps_fields: bool = False
     """Whether what is said of people holds for this trigger alone."""
     warnings: Sequence[str] = ()
     """What the response warns of."""
+
+    @property
+    def has_context_data(self) -> bool:
+        """Whether the caller gives data of a context."""
+        return self.contexts is not None and any("data" in one for one in self.contexts.values())
 
     def list_described(self) -> list[str]:
         """Which of `to` and `actor` say something of people besides their keys."""
@@ -95,10 +109,15 @@ class Accepted(Struct, frozen=True):
     """None where there is nothing to be worked on."""
     is_duplicate: bool = False
     """Whether its transaction was seen before."""
+    unused_data: Sequence[str] = ()
+    """The types of contexts that exist with other data than the trigger gives, which is not used."""
+
+
+Outcome: TypeAlias = Accepted | Invalid | PayloadInvalid
 
 
 class AcceptedTriggers(Struct, frozen=True):
-    outcomes: list[Accepted | Invalid | PayloadInvalid]
+    outcomes: list[Outcome]
     """Of each request, in their order."""
     stored: int
     duplicates: int
@@ -111,15 +130,64 @@ async def accept_triggers(db: Connection, requests: Sequence[TriggerRequest], no
     One whose transaction was seen before is answered alike and not run again.
     """
     known = await _look_up(db, requests)
-    outcomes = [_accept_one(request, known, now) for request in requests]
+    outcomes: list[Outcome] = [_accept_one(request, known, now) for request in requests]
+    outcomes, existing = await _compare_contexts(db, outcomes)
     triggers = [one.trigger for one in outcomes if isinstance(one, Accepted) and one.trigger is not None]
     stored = await store.insert_triggers(db, await _store_files(db, triggers, now))
     repeated = await _list_repeated(db, triggers) if stored < len(triggers) else []
     await note_repeats(db, repeated, now)
     await _update_people(db, triggers, now)
+    await _insert_contexts(db, triggers, repeated, existing, now)
     if repeated:
         outcomes = _mark_duplicates(outcomes, {one.id for one in repeated})
     return AcceptedTriggers(outcomes, stored=stored, duplicates=len(repeated))
+
+
+async def _compare_contexts(
+    db: Connection, outcomes: list[Outcome]
+) -> tuple[list[Outcome], dict[EnvironmentId, ExistingContexts]]:
+    """Note which triggers give data of contexts that exist with other data; returns also the contexts that exist."""
+    given: dict[EnvironmentId, list[Contexts]] = {}
+    for outcome in outcomes:
+        trigger = outcome.trigger if isinstance(outcome, Accepted) else None
+        if trigger is not None and trigger.contexts:
+            given.setdefault(trigger.environment_id, []).append(trigger.contexts)
+    if not given:
+        return outcomes, {}
+    existing = {environment: await find_existing(db, environment, contexts) for environment, contexts in given.items()}
+    return [_compare(one, existing) for one in outcomes], existing
+
+
+def _compare(outcome: Outcome, existing: Mapping[EnvironmentId, ExistingContexts]) -> Outcome:
+    trigger = outcome.trigger if isinstance(outcome, Accepted) else None
+    if not isinstance(outcome, Accepted) or trigger is None or not trigger.contexts:
+        return outcome
+    unused = list_unused_data(trigger.contexts, existing[trigger.environment_id])
+    if not unused:
+        return outcome
+    warnings = [*trigger.warnings, *(InputWarning(*data_warning(kind)).text for kind in unused)]
+    return replace(outcome, unused_data=unused, trigger=replace(trigger, warnings=warnings))
+
+
+async def _insert_contexts(
+    db: Connection,
+    triggers: Sequence[Trigger],
+    repeated: Sequence[Trigger],
+    existing: Mapping[EnvironmentId, ExistingContexts],
+    now: Millis,
+) -> None:
+    """Store the contexts that triggers name and that do not exist; a trigger that is not run again makes none."""
+    left_out = {one.id for one in repeated}
+    for environment_id, known in existing.items():
+        given = [
+            trigger.contexts
+            for trigger in triggers
+            if trigger.contexts
+            and trigger.environment_id == environment_id
+            and not trigger.keeps_contexts
+            and trigger.id not in left_out
+        ]
+        await insert_missing(db, environment_id, given, known, now)
 
 
 async def _list_repeated(db: Connection, triggers: Sequence[Trigger]) -> list[Trigger]:
@@ -128,9 +196,7 @@ async def _list_repeated(db: Connection, triggers: Sequence[Trigger]) -> list[Tr
     return [one for one in triggers if one.id not in stored]
 
 
-def _mark_duplicates(
-    outcomes: Sequence[Accepted | Invalid | PayloadInvalid], repeated: Container[TriggerId]
-) -> list[Accepted | Invalid | PayloadInvalid]:
+def _mark_duplicates(outcomes: Sequence[Outcome], repeated: Container[TriggerId]) -> list[Outcome]:
     return [
         replace(outcome, is_duplicate=True)
         if isinstance(outcome, Accepted) and outcome.trigger is not None and outcome.trigger.id in repeated
@@ -247,6 +313,7 @@ def _accept_one(request: TriggerRequest, known: _Lookups, now: Millis) -> Accept
         payload=payload,
         overrides=overrides,
         contexts=request.contexts,
+        keeps_contexts=request.keeps_contexts,
         created_at=now,
         state=TriggerState.EXPANDING if lane is None else TriggerState.QUEUED,
         priority=Priority.CRITICAL if workflow.is_critical else Priority.USUAL,

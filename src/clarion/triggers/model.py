@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clarion.clock import Millis
+from clarion.contexts.model import Contexts, names_of
 from clarion.ids import (
     EnvironmentId,
     SubscriberId,
@@ -24,7 +25,6 @@ from clarion.jobs.model import Priority
 from clarion.monitoring.traces.model import TraceContext
 from clarion.providers.registry import find_provider
 from clarion.subscribers.model import Subscriber
-from clarion.triggers.contexts import Contexts
 from clarion.vocabulary import Channel, StepType
 from clarion.workflows.model import Step
 
@@ -196,6 +196,8 @@ class Trigger(Struct, frozen=True, kw_only=True):
     overrides: dict[str, Any] | None
     contexts: Contexts | None
     """What its messages belong to; None if there is no context."""
+    keeps_contexts: bool = False
+    """Whether data of contexts that do not exist holds for this trigger alone, because the caller may not store it."""
     created_at: Millis
     state: TriggerState
     priority: Priority
@@ -212,6 +214,11 @@ class Trigger(Struct, frozen=True, kw_only=True):
     @property
     def is_canceled(self) -> bool:
         return self.state.is_canceled
+
+    @property
+    def own_contexts(self) -> Contexts | None:
+        """The contexts as they are kept with the trigger: without the data that is stored with the contexts."""
+        return self.contexts if self.contexts is None or self.keeps_contexts else names_of(self.contexts)
 
 
 def make_transaction_key(now: Millis) -> TransactionKey:

@@ -6,6 +6,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from clarion.bus import Signal
+from clarion.contexts.actions import data_warning
 from clarion.engine.cancel import cancel_transaction
 from clarion.errors import Invalid, PayloadInvalid, RequestError
 from clarion.http.input.unknown import MAX_WARNINGS, InputWarning
@@ -23,6 +24,11 @@ from clarion.vocabulary import Scope
 _NOT_STORED = (
     "has fields of a person, which hold for this trigger alone and are not stored: the API key lacks the scope "
     f"'{Scope.SUBSCRIBERS_WRITE}'"
+)
+
+_DATA_NOT_STORED = (
+    "has data, which is not stored, and holds for this trigger alone if the context does not exist: the API key lacks "
+    f"the scope '{Scope.CONTEXTS_WRITE}'"
 )
 
 
@@ -94,6 +100,10 @@ async def _accept(
     outcomes = [one if isinstance(one, Invalid) else next(remaining) for one in read]
     if accepted.duplicates:
         _warn_of_duplicates(calls, outcomes, paths)
+    for outcome, request, path in zip(outcomes, calls, paths, strict=True):
+        if isinstance(outcome, actions.Accepted) and outcome.unused_data:
+            warnings = (data_warning(kind) for kind in outcome.unused_data)
+            request.warnings += [InputWarning(path + where, message) for where, message in warnings]
     return outcomes
 
 
@@ -122,6 +132,9 @@ def _read(call: Call, body: TriggerIn | BroadcastIn, path: str) -> actions.Trigg
     if described and not call.caller.has_scope(Scope.SUBSCRIBERS_WRITE):
         request = replace(request, keeps_fields=True)
         warnings += [InputWarning(where, _NOT_STORED) for where in described]
+    if request.contexts and not call.caller.has_scope(Scope.CONTEXTS_WRITE):
+        warnings += [InputWarning("context", _DATA_NOT_STORED)] if request.has_context_data else []
+        request = replace(request, keeps_contexts=True)
     if warnings or call.warnings:
         call.warnings += [InputWarning(f"{path}{one.path}", one.message) for one in warnings]
         own = [one for one in call.warnings if one.path.startswith(path)][:MAX_WARNINGS]

@@ -176,7 +176,7 @@ async def insert_triggers(db: Connection, triggers: Sequence[Trigger]) -> int:
 
 def _row(trigger: Trigger) -> tuple[Any, ...]:
     overrides = None if trigger.overrides is None else json_text(trigger.overrides)
-    context = None if trigger.contexts is None else json_text(trigger.contexts)
+    context = None if trigger.contexts is None else json_text(trigger.own_contexts)
     return (
         *(trigger.environment_id, trigger.id, trigger.transaction_key, trigger.workflow_id, trigger.version_id),
         *(json_text(trigger.payload), overrides, trigger.created_at, trigger.state, int(trigger.priority)),

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from clarion.http.contexts import ContextsIn
+from clarion.contexts.wire import ContextsIn
 from clarion.http.wire import CheckedText, SubscriberKeyText, Wire, one_of
 from clarion.subscribers.wire import SubscriberIn
 from clarion.triggers.model import MAX_EVENTS, MAX_RECIPIENTS, TriggerOutcome

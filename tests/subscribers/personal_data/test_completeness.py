@@ -77,6 +77,7 @@ NOT_EXPORTED = {
 
 LEFT_BEHIND = {
     ("triggers", "transaction_key"): "chosen by the application: the same transaction must not be run again",
+    ("contexts", "key"): "a tenant of the application, which the trigger named: others belong to it too",
     ("audit_entries", "target_id"): "the proof that the person was erased",
 }
 

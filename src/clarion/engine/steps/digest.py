@@ -5,6 +5,7 @@ from typing import Any
 
 from clarion.clock import Millis
 from clarion.conditions import shorten
+from clarion.contexts.model import keys_of
 from clarion.engine.digests import DigestWindow, Leader, WindowIdentity, make_event
 from clarion.engine.steps.decision import Done, Failed, Merged, StepContext, StepOutcome, Waiting
 from clarion.engine.steps.waiting import extend
@@ -13,7 +14,6 @@ from clarion.jobs.details import DetailCode
 from clarion.jsontext import encode_json
 from clarion.schedules import MAX_AHEAD, end_of, next_cron
 from clarion.templates import evaluate_key
-from clarion.triggers.contexts import keys_of
 from clarion.triggers.model import Trigger
 from clarion.workflows.controls import DigestControls, DigestType, whole
 

@@ -59,6 +59,8 @@ PATH_PARAMETERS = {
     "address": "The suppressed address as it is stored: an e-mail address, or a phone number with its country code.",
     "apiKeyId": "The `_id` of the API key, not its secret.",
     "channel": "The channel that the address is suppressed for.",
+    "contextId": "Your own id of the context, such as `acme`.",
+    "contextType": "The type of the context, such as `tenant`.",
     "deadLetterId": "The `_id` of the dead letter.",
     "deliveryId": "The `_id` of the delivery.",
     "endpointId": "The `_id` of the webhook endpoint.",

@@ -7,6 +7,9 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.clock import Millis
+from clarion.contexts.actions import insert_missing, list_keys
+from clarion.contexts.model import Contexts, keys_of
+from clarion.contexts.store import list_existing
 from clarion.db.port import Connection, Database
 from clarion.environments.model import Environment
 from clarion.environments.store import find_environment_state, list_secrets
@@ -25,7 +28,6 @@ from clarion.subscribers.store import (
     list_subscribers_by_key,
     update_subscriber,
 )
-from clarion.triggers.contexts import Contexts, keys_of
 from clarion.vault import Vault
 from clarion.vocabulary import Channel
 
@@ -70,6 +72,8 @@ class _Visitor(Struct, frozen=True, kw_only=True):
     is_proven: bool
     """Whether a hash proves who the caller is."""
     person: _Person | None
+    has_new_contexts: bool
+    """Whether the caller proves contexts that do not exist."""
 
 
 async def begin_session(
@@ -87,7 +91,8 @@ async def begin_session(
     sessions without proof may create.
 
     What is stored of a person who exists changes only if a hash proves that the caller is that person: the application
-    identifier is public. Most sessions therefore change nothing, and need no transaction that writes.
+    identifier is public. Most sessions therefore change nothing, and need no transaction that writes. Contexts that do
+    not exist are stored under the same condition.
     """
     visitor = await database.read(partial(_look_up, request=request, vault=vault, now=now))
     await count(visitor.environment.id)
@@ -95,6 +100,8 @@ async def begin_session(
     if person is None or _has_changes(visitor, person.subscriber, request):
         write = partial(_write_subscriber, visitor=visitor, request=request, now=now, max_unproven=max_unproven)
         person = await database.transaction(write)
+    if visitor.has_new_contexts:
+        await database.transaction(partial(_insert_contexts, visitor=visitor, contexts=request.contexts, now=now))
     session = SubscriberSession(
         subscriber_id=person.subscriber.id,
         epoch=visitor.epoch,
@@ -121,7 +128,18 @@ async def _look_up(db: Connection, *, request: SessionRequest, vault: Vault, now
         epoch=state.session_epoch,
         is_proven=needs_hash,
         person=await _find_person(db, environment_id, request),
+        has_new_contexts=needs_hash and await _has_new_contexts(db, environment_id, request.contexts),
     )
+
+
+async def _has_new_contexts(db: Connection, environment_id: EnvironmentId, contexts: Contexts) -> bool:
+    keys = set(list_keys(contexts))
+    return bool(keys) and not keys <= (await list_existing(db, environment_id, sorted(keys))).keys()
+
+
+async def _insert_contexts(db: Connection, *, visitor: _Visitor, contexts: Contexts, now: Millis) -> None:
+    existing = await list_existing(db, visitor.environment.id, list_keys(contexts))
+    await insert_missing(db, visitor.environment.id, [contexts], existing, now)
 
 
 async def _find_person(db: Connection, environment_id: EnvironmentId, request: SessionRequest) -> _Person | None:

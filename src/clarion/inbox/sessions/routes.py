@@ -5,6 +5,7 @@ from typing import Any
 from msgspec import UnsetType
 
 from clarion.clock import DAY, Millis
+from clarion.contexts.model import read_contexts
 from clarion.errors import Invalid
 from clarion.http.operation import DetachedCall, Transaction, operation
 from clarion.http.wire import changes_of
@@ -16,7 +17,6 @@ from clarion.inbox.wire import Reply
 from clarion.jsontext import plain_value
 from clarion.settings.rate_limits import LimitCategory
 from clarion.subscribers.model import CONTACT_FIELDS
-from clarion.triggers.contexts import read_contexts
 
 
 @operation(

@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from msgspec import UNSET, Meta, UnsetType
 
-from clarion.http.contexts import ContextsIn
+from clarion.contexts.wire import ContextsIn
 from clarion.http.wire import SubscriberKeyText, Timezone, Wire
 from clarion.inbox.sessions.beginning import BegunSession
 from clarion.messages.model import MAX_SNOOZE_HOURS
