@@ -38,6 +38,8 @@ import clarion.search.routes
 import clarion.sending.dead_letters.routes
 import clarion.sending.suppressions.routes
 import clarion.simulate.routes
+import clarion.subscribers.addresses.connection_routes
+import clarion.subscribers.addresses.endpoint_routes
 import clarion.subscribers.personal_data.routes
 import clarion.subscribers.routes
 import clarion.topics.routes
@@ -111,6 +113,8 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.triggers.routes,
     clarion.simulate.routes,
     clarion.integrations.health_routes,
+    clarion.subscribers.addresses.connection_routes,
+    clarion.subscribers.addresses.endpoint_routes,
     clarion.subscribers.personal_data.routes,
     clarion.integrations.routes,
     clarion.messages.routes,

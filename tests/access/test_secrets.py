@@ -19,6 +19,11 @@ SHOWN_ONCE = {
     "NewEndpointOut.secret": "the secret of a new endpoint",
     "EndpointSecretOut.secret": "its new secret",
     "SessionOut.token": "the token of a person's own session",
+    **dict.fromkeys(
+        (f"ConnectionAuthOut.{name}" for name in ("accessToken", "refreshToken", "refreshTokenExpiresAt")),
+        "masked for everybody",
+    ),
+    "GrafanaOnCallAddress.authToken": "masked for everybody",
 }
 BY_PROVIDERS = "IntegrationCredentials"
 """Which credentials of integrations are secret is declared by each provider."""

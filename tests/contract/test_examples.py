@@ -189,6 +189,21 @@ def tell_of_configuration(story: Story) -> None:
     story.send("POST /v1/integrations/{integrationId}/test", integrationId=smtp["_id"])
     made = story.send("POST /v1/integrations")
     story.send("PUT /v1/integrations/{integrationId}", integrationId=made["_id"])
+    slack = {"applicationId": "A1", "clientId": "1.2", "secretKey": "secret"}
+    story.call(
+        "POST /v1/integrations",
+        json={
+            "providerId": "slack",
+            "channel": "chat",
+            "identifier": "slack-main",
+            "active": True,
+            "credentials": slack,
+        },
+    )
+    connection = story.send("POST /v1/channel-connections")
+    story.send("PATCH /v1/channel-connections/{connectionIdentifier}", connectionIdentifier=connection["identifier"])
+    endpoint = story.send("POST /v1/channel-endpoints")
+    story.send("PATCH /v1/channel-endpoints/{endpointIdentifier}", endpointIdentifier=endpoint["identifier"])
     story.send("PUT /v1/integrations/order", **{ID: made["_id"]})
     endpoint = story.send("POST /v1/webhooks/endpoints")
     story.send("PATCH /v1/webhooks/endpoints/{endpointId}", endpointId=endpoint["_id"])

@@ -21,6 +21,7 @@ from clarion.vault import Vault
 from clarion.vocabulary import Channel, Role
 from tests.audit.support import new_address
 from tests.records import NOW, make_job, make_message, make_notification, make_subscriber, make_trigger, make_workflow
+from tests.subscribers.addresses.support import add_endpoint, connect, make_slack
 from tests.support import Api
 
 MISSING = {
@@ -41,6 +42,8 @@ MISSING = {
     "deadLetterId": "01a1df28-0000-7000-8000-000000000000",
     "apiKeyId": "01a1df28-0000-7000-8000-000000000000",
     "endpointId": "01a1df28-0000-7000-8000-000000000000",
+    "connectionIdentifier": "missing",
+    "endpointIdentifier": "missing",
     "deliveryId": "01a1df28-0000-7000-8000-000000000000",
     "environmentId": "01a1df28-0000-7000-8000-000000000001",
     "targetEnvironmentId": "01a1df28-0000-7000-8000-000000000001",
@@ -84,6 +87,11 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/v2/workflows/{workflowId}/step/{stepId}/preview"): {},
     ("PUT", "/v1/integrations/{integrationId}"): {"name": "Taken over"},
     ("POST", "/v1/integrations/{integrationId}/test"): {"to": {"deviceTokens": ["mine"]}},
+    ("PATCH", "/v1/channel-connections/{connectionIdentifier}"): {
+        "workspace": {"id": "taken-over"},
+        "auth": {"accessToken": "taken-over"},
+    },
+    ("PATCH", "/v1/channel-endpoints/{endpointIdentifier}"): {"endpoint": {"channelId": "taken-over"}},
     ("PATCH", "/v1/webhooks/endpoints/{endpointId}"): {"description": "Taken over"},
     ("POST", "/v1/webhooks/endpoints/{endpointId}/replay"): {"since": "2020-01-01T00:00:00.000Z"},
     ("PATCH", "/v1/environments/{environmentId}"): {"timezone": "Asia/Tokyo"},
@@ -129,6 +137,9 @@ async def theirs(database: Database, vault: Vault, other_api: Api) -> dict[str, 
     message = await make_message(database, environment, job=job, channel=Channel.IN_APP)
     body = {"providerId": "fcm", "channel": "push", "active": True, "credentials": {"serviceAccount": "{}"}}
     integration = (await other_api.post("/v1/integrations", json=body)).json()
+    await make_slack(other_api)
+    await connect(other_api, identifier="acme", subscriberId="ada")
+    await add_endpoint(other_api, identifier="general", connectionIdentifier="acme")
     await other_api.post("/v2/topics/news/subscriptions", json={"subscriberIds": ["ada"]})
     await other_api.post("/v2/contexts", json={"type": "tenant", "id": "acme", "data": {"name": "Acme"}})
     await other_api.post("/v1/suppressions", json={"channel": "email", "address": "ada@example.org"})
@@ -159,6 +170,8 @@ async def theirs(database: Database, vault: Vault, other_api: Api) -> dict[str, 
         "deadLetterId": id_text(job.id),
         "apiKeyId": keys[0]["_id"],
         "endpointId": endpoint["_id"],
+        "connectionIdentifier": "acme",
+        "endpointIdentifier": "general",
         "deliveryId": delivery["_id"],
         # Environments of the same organization may be changed by a key with the scope.
         "environmentId": id_text(elsewhere.id),
@@ -234,6 +247,10 @@ async def test_lists_and_filters_return_nothing_of_other_environments(api: Api, 
         "/v1/notifications?subscriberIds=ada",
         "/v1/notifications?transactionId=tx-theirs",
         "/v1/suppressions",
+        "/v1/channel-connections",
+        "/v1/channel-connections?subscriberId=ada",
+        "/v1/channel-endpoints",
+        "/v1/channel-endpoints?connectionIdentifier=acme",
     ):
         response = await api.get(path)
         assert (response.status_code, response.json()["data"]) == (200, []), path

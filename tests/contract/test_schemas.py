@@ -32,6 +32,7 @@ FREE_TEXTS = {
     "GET /v1/dead-letters?reason": "the words of a provider",
     "GET /v1/auth/oidc/callback?code": "of the provider",
     "GET /v1/auth/oidc/callback?state": "of the provider",
+    "WebhookAddress.channel": "the name of a channel at a chat provider",
     "TestMessageRecipient.channel": "the name of a channel at a chat provider",
     "TestMessageRecipient.state": "any text of an alert",
 }

@@ -47,6 +47,7 @@ class TargetType(StrEnum):
     ENCRYPTION = "encryption"
     MEMBER = "member"
     INVITATION = "invitation"
+    CHANNEL_CONNECTION = "channelConnection"
 
 
 class Action(StrEnum):
@@ -78,6 +79,9 @@ class Action(StrEnum):
     API_KEY_REVOKE = "apiKey.revoke"
     SUPPRESSION_CREATE = "suppression.create"
     SUPPRESSION_DELETE = "suppression.delete"
+    CHANNEL_CONNECTION_CREATE = "channelConnection.create"
+    CHANNEL_CONNECTION_UPDATE = "channelConnection.update"
+    CHANNEL_CONNECTION_DELETE = "channelConnection.delete"
     SUBSCRIBER_ERASE = "subscriber.erase"
     ENCRYPTION_ROTATE = "encryption.rotate"
     MEMBER_CREATE = "member.create"

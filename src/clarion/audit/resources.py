@@ -20,11 +20,14 @@ from clarion.providers.definition.fields import MASK, mask_secrets
 from clarion.providers.registry import find_provider
 from clarion.secret import Secret
 from clarion.sending.suppressions.model import Suppression
+from clarion.subscribers.addresses.model import ChannelConnection, mask_auth
 from clarion.vocabulary import Channel, Role
 from clarion.webhooks.model import Endpoint
 from clarion.workflows.model import Step, VersionedWorkflow
 
-Audited: TypeAlias = ApiKey | Endpoint | Environment | Integration | Link | Member | Suppression | VersionedWorkflow
+Audited: TypeAlias = (
+    ApiKey | ChannelConnection | Endpoint | Environment | Integration | Link | Member | Suppression | VersionedWorkflow
+)
 
 _Field: TypeAlias = str | Callable[[Any, EnvironmentId], Any]
 """An attribute, or a function of the resource and of the environment whose log shows it."""
@@ -85,6 +88,11 @@ def _show_credentials(integration: Integration, _: EnvironmentId) -> dict[str, A
     }
 
 
+def _show_auth(connection: ChannelConnection, _: EnvironmentId) -> dict[str, Any]:
+    masked = mask_auth(connection.auth)
+    return {name: Secret(value) if masked[name] == MASK else value for name, value in connection.auth.items()}
+
+
 def _show_roles(person: Member | Link, environment_id: EnvironmentId) -> dict[str, Role | None]:
     """The role in the environment of the log: those in others are not for its readers."""
     roles = person.access.environment_roles
@@ -116,6 +124,19 @@ _KINDS: dict[type, _Kind] = {
     ApiKey: _Kind(
         type=TargetType.API_KEY,
         fields={"name": "name", "scopes": _show_scopes, "expiresAt": _show_expiry, "hint": "hint"},
+    ),
+    ChannelConnection: _Kind(
+        type=TargetType.CHANNEL_CONNECTION,
+        id=attrgetter("identifier"),
+        name="identifier",
+        fields={
+            "identifier": "identifier",
+            "integrationIdentifier": "integration.identifier",
+            "subscriberId": "subscriber_key",
+            "contextKeys": lambda connection, _: list(connection.context_keys),
+            "workspace": lambda connection, _: dict(connection.workspace),
+            "auth": _show_auth,
+        },
     ),
     Endpoint: _Kind(
         type=TargetType.WEBHOOK_ENDPOINT,

@@ -29,6 +29,7 @@ from clarion.ids import ApiKeyId, find_id, id_text
 from clarion.integrations.actions import reencrypt_credentials
 from clarion.integrations.store import list_samples as list_credential_samples
 from clarion.monitoring.heartbeat import ProcessRow, list_processes
+from clarion.subscribers.addresses.actions import reencrypt_addresses
 from clarion.vault import Vault, open_configured_vault, sealing_key_id
 from clarion.vocabulary import SCOPE_DESCRIPTIONS, Scope, count_text
 from clarion.webhooks.actions import reencrypt_secrets
@@ -159,7 +160,7 @@ def rotate_encryption(installation: Installation) -> None:
         await database.transaction(partial(_record_rotation, vault=vault))
         count = await reencrypt_credentials(database, vault) + await reencrypt_secrets(database, vault)
         count += await actions.reencrypt_api_keys(database, vault)
-        count += await link_secrets.reencrypt_link_secrets(database, vault)
+        count += await link_secrets.reencrypt_link_secrets(database, vault) + await reencrypt_addresses(database, vault)
         return count + await reseal_responses(database, vault)
 
     count = installation.use(rotate)

@@ -44,6 +44,19 @@ class ContextIdText(CheckedText):
         return is_context_id(text)
 
 
+class ContextKeyText(CheckedText):
+    """A context in a filter; an empty text stands for no context at all."""
+
+    __slots__ = ()
+    RULE = "must be a context as 'type:id', such as tenant:acme, or empty for none"
+    EXAMPLE = "tenant:acme"
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        kind, colon, key = text.partition(":")
+        return not text or (bool(colon) and is_type(kind) and is_context_id(key))
+
+
 class NewContextIn(Wire):
     """A context to be stored; triggers make those that do not exist, too."""
 

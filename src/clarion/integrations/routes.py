@@ -27,6 +27,7 @@ from clarion.jsontext import plain_value
 from clarion.providers.definition.fields import mask_secrets
 from clarion.providers.definition.provider import Provider
 from clarion.providers.registry import PROVIDERS, find_provider
+from clarion.subscribers.addresses.actions import delete_addresses_of_integration
 from clarion.vocabulary import Scope
 
 _FIELDS = ("name", "identifier", "active", "credentials", "conditions", "weight", "rate_limit")
@@ -136,7 +137,7 @@ async def set_primary_integration(call: Call, integration_id: IntegrationId) -> 
 
 @operation("DELETE", "/v1/integrations/{integrationId}", scope=Scope.INTEGRATIONS_WRITE)
 async def delete_integration(call: Call, integration_id: IntegrationId) -> list[IntegrationOut]:
-    """Delete an integration for good and list the remaining ones."""
+    """Delete an integration for good, with its connections and endpoints, and list the remaining ones."""
     before = await _list_before(call)
     remaining = await actions.delete_integration(
         call.db,
@@ -146,6 +147,7 @@ async def delete_integration(call: Call, integration_id: IntegrationId) -> list[
         vault=call.services.vault,
         now=call.now,
     )
+    await delete_addresses_of_integration(call.db, call.environment_id, integration_id)
     await _record(call, before)
     return [_out(call, one) for one in remaining]
 

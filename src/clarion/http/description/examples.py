@@ -180,7 +180,18 @@ _RULES = [{"filter": {"tags": ["orders"]}, "enabled": True, "condition": {">": [
 _SELECTED = [{"resourceType": "workflow", "resourceId": "order-shipped"}]
 _MANY = {"tags": ["orders"], "data": {"plan": "pro"}}
 
+_CONNECTION = {"workspace": {"id": "T024BE7LD", "name": "Acme"}, "auth": {"accessToken": "xoxb-the-token-of-the-bot"}}
+
 REQUESTS: dict[str, Any] = {
+    "ChannelConnectionIn": {"integrationIdentifier": "slack-main", "subscriberId": "ada", **_CONNECTION},
+    "ChannelConnectionPatch": _CONNECTION,
+    "ChannelEndpointIn": {
+        "subscriberId": "ada",
+        "integrationIdentifier": "slack-main",
+        "type": "slack_channel",
+        "endpoint": {"channelId": "C024BE91L"},
+    },
+    "ChannelEndpointPatch": {"endpoint": {"channelId": "C024BE92M"}},
     "CredentialsIn": {"providerId": "fcm", "credentials": {"deviceTokens": ["a-device-token"]}},
     "TopicIn": {"key": "release-news", "name": "Release news", "isOpen": True},
     "TopicPatch": {"name": "Release news"},

@@ -12,7 +12,7 @@ from msgspec import inspect
 from clarion.errors import Invalid, Malformed, Problem
 from clarion.http.input.unknown import Contract, InputWarning
 from clarion.http.input.validation import MAX_PROBLEMS, find_problems, unknown_member
-from clarion.http.wire import Wire, parse_checked
+from clarion.http.wire import CheckedText, Wire, parse_checked
 
 T = TypeVar("T", bound=Wire)
 
@@ -36,6 +36,7 @@ def make_query_reader(shape: type[T], contract: Contract = Contract.OWN) -> Call
     """
     kinds = {field.encode_name: _kind(field.type) for field in _fields(shape)}
     groups = {name for name, kind in kinds.items() if kind is _Groups}
+    empty = {field.encode_name for field in _fields(shape) if _has_empty_items(field.type)}
     singles = _list_singles(kinds, contract)
     defaults = msgspec.convert({}, shape, dec_hook=parse_checked) if not _required(shape) else None
 
@@ -48,7 +49,7 @@ def make_query_reader(shape: type[T], contract: Contract = Contract.OWN) -> Call
         values = {
             name: _value(kinds[name], texts)
             for name, texts in texts_of.items()
-            if name in kinds and (texts != [""] or kinds[name] is str)
+            if name in kinds and (texts != [""] or kinds[name] is str or name in empty)
         }
         if groups:
             _add_groups(values, texts_of, groups)
@@ -174,6 +175,14 @@ def _kind(info: inspect.Type) -> type:
     if isinstance(info, inspect.ListType | inspect.VarTupleType):
         return _Groups if isinstance(info.item_type, inspect.ListType | inspect.VarTupleType) else list
     return str
+
+
+def _has_empty_items(info: inspect.Type) -> bool:
+    """Whether it is an array of texts that may be empty: a single empty value is one item then."""
+    if isinstance(info, inspect.UnionType):
+        return any(map(_has_empty_items, info.types))
+    item = info.item_type if isinstance(info, inspect.ListType) else None
+    return isinstance(item, inspect.CustomType) and issubclass(item.cls, CheckedText) and item.cls.accepts("")
 
 
 def _value(kind: type, texts: list[str]) -> Any:

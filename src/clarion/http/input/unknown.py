@@ -131,6 +131,16 @@ _INBOX = "/v1/inbox/"
 
 PUBLISHED = frozenset(
     {
+        "GET /v1/channel-connections",
+        "POST /v1/channel-connections",
+        "DELETE /v1/channel-connections/{connectionIdentifier}",
+        "GET /v1/channel-connections/{connectionIdentifier}",
+        "PATCH /v1/channel-connections/{connectionIdentifier}",
+        "GET /v1/channel-endpoints",
+        "POST /v1/channel-endpoints",
+        "DELETE /v1/channel-endpoints/{endpointIdentifier}",
+        "GET /v1/channel-endpoints/{endpointIdentifier}",
+        "PATCH /v1/channel-endpoints/{endpointIdentifier}",
         "GET /v1/environments",
         "POST /v1/environments",
         "GET /v1/environments/api-keys",

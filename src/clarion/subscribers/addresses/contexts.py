@@ -1,0 +1,21 @@
+"""The contexts that a connection or an endpoint is given: stored if they do not exist."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from clarion.contexts.actions import data_warning, find_existing, insert_missing, list_unused_data
+from clarion.contexts.model import keys_of, read_contexts
+from clarion.http.input.unknown import InputWarning
+from clarion.http.operation import Call
+
+
+async def store_contexts(call: Call, given: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """Return the sorted keys of the contexts of a body; those that do not exist are made, the others stay."""
+    if given is None:
+        return ()
+    contexts = read_contexts(given)
+    existing = await find_existing(call.db, call.environment_id, [contexts])
+    unused = list_unused_data(contexts, existing)
+    call.warnings.extend(InputWarning(*data_warning(kind)) for kind in unused)
+    await insert_missing(call.db, call.environment_id, [contexts], existing, call.now)
+    return keys_of(contexts)
