@@ -78,8 +78,10 @@ def test_a_link_that_no_inbox_follows_is_an_issue() -> None:
     [
         ({"layoutId": "newsletter"}, ["layoutId"]),
         ({"layoutId": None, "editorType": "html"}, []),
-        ({"editorType": "block"}, ["editorType"]),
-        ({"body": '{"type": "doc", "content": []}'}, ["body"]),
+        ({"body": '{"type": "doc"}'}, ["body"]),
+        ({"body": '{"type": "doc", "content": [{"type": "paragraf"}]}'}, ["body.content[0].type"]),
+        ({"body": "<p>not closed", "editorType": "mjml"}, ["body"]),
+        ({"body": "<mjml></mjml>", "editorType": "html"}, ["editorType"]),
         ({"from": {"email": "nobody"}, "replyTo": "x@"}, ["from.email", "replyTo"]),
         ({"from": "Ada <ada@example.com>", "cc": ["{{payload.cc}}"], "bcc": "a@example.com, b"}, ["bcc"]),
         ({"headers": {"X-Order": "1", "Subject": "x"}}, ["headers.Subject"]),

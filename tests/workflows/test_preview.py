@@ -1,5 +1,6 @@
 """Previews of steps, on both databases."""
 
+import json
 from typing import Any
 
 import pytest
@@ -134,15 +135,29 @@ async def test_broken_controls_are_refused_by_name(api: Api) -> None:
     assert set(response.json()["errors"]) == {"controlValues.subject", "controlValues.editorType"}
 
 
-async def test_a_document_of_the_block_editor_has_no_preview(api: Api) -> None:
+async def test_a_block_document_is_shown_as_html(api: Api) -> None:
     await make_workflow(api, steps=[step("email", stepId="one")])
-    body = {"controlValues": {"subject": "x", "body": '{"type":"doc"}', "editorType": "block"}}
+    document = {"type": "doc", "content": [{"type": "variable", "attrs": {"id": "payload.name"}}]}
+    values = {"subject": "Hi", "body": json.dumps(document), "editorType": "block"}
+    body = {"controlValues": values, "previewPayload": {"payload": {"name": "<Ada>"}}}
 
     response = await api.post("/v2/workflows/order-shipped/step/one/preview", json=body)
 
-    (message,) = response.json()["errors"]["controlValues.body"]["messages"]
+    assert response.status_code == 201
+    assert ">&lt;Ada&gt;<" in response.json()["result"]["preview"]["body"]
+    assert "<title>Hi</title>" in response.json()["result"]["preview"]["body"]
+
+
+async def test_what_is_wrong_in_a_block_document_is_named_in_a_preview(api: Api) -> None:
+    await make_workflow(api, steps=[step("email", stepId="one")])
+    document = {"type": "doc", "content": [{"type": "buton"}]}
+    body = {"controlValues": {"subject": "x", "body": json.dumps(document), "editorType": "block"}}
+
+    response = await api.post("/v2/workflows/order-shipped/step/one/preview", json=body)
+
+    (message,) = response.json()["errors"]["controlValues.body.content[0].type"]["messages"]
     assert response.status_code == 422
-    assert "editorType 'html'" in message
+    assert "did you mean 'button'?" in message
 
 
 async def test_a_text_that_cannot_be_rendered_is_named(api: Api) -> None:

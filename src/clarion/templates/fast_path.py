@@ -4,8 +4,8 @@ Most texts of a workflow are simple, and the template engine takes ten times as 
 templates and values that are not certainly simple are left to the engine.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from liquid import BoundTemplate, escape
 from liquid.ast import Node
@@ -14,14 +14,25 @@ from liquid.builtin.expressions import FilteredExpression, Path
 from liquid.builtin.output import OutputNode
 
 from clarion.templates.filters import as_text
+from clarion.templates.markup_filters import MARKUP_FILTERS
 from clarion.templates.metering import MAX_OUTPUT
 
-Segment = str | tuple[str, ...]
-"""Literal text, or the path of a variable."""
+
+class Variable(NamedTuple):
+    path: tuple[str, ...]
+    write: Callable[[Any], str]
+    """Makes its text; a filter of compiled e-mails does so with little work, whatever the value."""
+
+
+Segment = str | Variable
+"""Literal text, or a variable."""
 
 _NOT_SIMPLE = (dict, list, tuple)
 # The engine computes these for every list and text, whether or not it has such a member.
 _SPECIAL = frozenset({"size", "first", "last"})
+
+
+_SINGLE = {name: function for name, function in MARKUP_FILTERS.items() if name not in ("_items", "_is_shown")}
 
 
 def find_segments(template: BoundTemplate) -> list[Segment] | None:
@@ -44,7 +55,7 @@ def render_segments(segments: list[Segment], variables: Mapping[str, Any], *, ht
             texts.append(segment)
             continue
         value: Any = variables
-        for name in segment:
+        for name in segment.path:
             if not isinstance(value, dict):
                 return None
             value = value.get(name)
@@ -52,7 +63,7 @@ def render_segments(segments: list[Segment], variables: Mapping[str, Any], *, ht
                 break
         if isinstance(value, _NOT_SIMPLE):
             return None
-        text = value if isinstance(value, str) else as_text(value)
+        text = segment.write(value)
         size += len(text)
         if size > MAX_OUTPUT:
             return None
@@ -67,7 +78,13 @@ def _find_segment(node: Node) -> Segment | None:
     if not isinstance(node, OutputNode) or not isinstance(node.expression, FilteredExpression):
         return None
     expression = node.expression
-    if expression.filters or not isinstance(expression.left, Path):
+    if not isinstance(expression.left, Path):
         return None
     names = tuple(segment for segment in expression.left.path if isinstance(segment, str) and segment not in _SPECIAL)
-    return names if len(names) == len(expression.left.path) else None
+    if len(names) != len(expression.left.path):
+        return None
+    if not expression.filters:
+        return Variable(names, as_text)
+    used, *others = expression.filters
+    function = _SINGLE.get(used.name)
+    return None if others or function is None or used.args else Variable(names, function)

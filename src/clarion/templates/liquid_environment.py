@@ -19,6 +19,7 @@ from liquid.exceptions import LiquidError, ResourceLimitError
 from liquid.filter import with_context
 
 from clarion.templates import filters, local_filters
+from clarion.templates.markup_filters import MARKUP_FILTERS
 from clarion.templates.metering import MAX_OUTPUT, LimitedContext, meter_nodes
 from clarion.work import MAX_RUN_WORK
 
@@ -138,7 +139,7 @@ class LiquidEnvironment(Environment):
         self.add_filter("toSentence", filters.to_sentence)
         self.add_filter("digest", filters.digest)
         self.add_filter("date", filters.date)
-        for name, function in _LOCAL_FILTERS.items():
+        for name, function in (_LOCAL_FILTERS | MARKUP_FILTERS).items():
             self.add_filter(name, function)
         self._functions = self.filters
         self.filters = {name: _guard(name, function) for name, function in self.filters.items()}
@@ -272,4 +273,4 @@ _COSTS: Final[dict[str, Callable[..., int]]] = {
 }
 _ARITHMETIC: Final = frozenset({"at_least", "at_most", "divided_by", "minus", "modulo", "plus", "round", "times"})
 # They do not look into the items of a list.
-_SHALLOW: Final = frozenset({"concat", "default", "first", "last", "size"})
+_SHALLOW: Final = frozenset({"_items", "concat", "default", "first", "last", "size"})

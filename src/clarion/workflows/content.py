@@ -1,12 +1,9 @@
 """The content of a step as it is sent: e-mail, in-app messages, and single texts; previews show the same."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-import msgspec
-
-from clarion.content.email.compose import EditorType, LayoutSource, compile_email, render_email
+from clarion.content.email.compose import EmailProblem, LayoutSource, compile_email, render_email
 from clarion.http.wire import Wire
 from clarion.providers.email.addresses import find_address_problem, split_addresses
 from clarion.providers.email.message import can_set_header
@@ -24,9 +21,6 @@ ValueT = TypeVar("ValueT")
 
 EmailOptions = dict[str, Any]
 """What a step says about an e-mail beyond subject and body, under the names that overrides of a trigger have."""
-
-BLOCK_DOCUMENT = "is a document of the block editor, which cannot be sent yet; give it as HTML, with editorType 'html'"
-_BLOCK_DOCUMENT_START = re.compile(r'\s*\{\s*"type"\s*:\s*"doc"')
 
 
 class ContentProblem(ControlsProblem):
@@ -56,30 +50,16 @@ def render_body(
     variables: Mapping[str, Any],
     layout: LayoutSource | None = None,
     layout_variables: Mapping[str, Any] | None = None,
+    title: str = "",
 ) -> str:
-    """Render the body in its layout, with escaped values; raises ContentProblem for a document of the block editor."""
-    if is_block_document(controls):
-        raise ContentProblem("body", BLOCK_DOCUMENT)
+    """Render the body in its layout, with escaped values; raises ContentProblem. The title is the rendered subject."""
     try:
         compiled = compile_email(controls.body or "", controls.editor_type, layout)
-        return render_email(compiled, variables, layout_variables)
+        return render_email(compiled, variables, layout_variables, title)
+    except EmailProblem as problem:
+        raise ContentProblem(problem.path, problem.reason) from None
     except TemplateProblem as problem:
         raise ContentProblem("body", f"cannot be rendered: {problem}") from None
-
-
-def is_block_document(controls: EmailControls) -> bool:
-    """Return whether the body is JSON of the block editor, whatever the step calls it."""
-    body = controls.body or ""
-    if not body.lstrip().startswith(("{", "[")):
-        return False
-    if _BLOCK_DOCUMENT_START.match(body):
-        return True
-    try:
-        document = msgspec.json.decode(body)
-    except msgspec.DecodeError:
-        return False
-    is_document = isinstance(document, dict) and document.get("type") == "doc"
-    return is_document or (controls.editor_type is EditorType.BLOCK and isinstance(document, dict | list))
 
 
 def render_options(controls: EmailControls, variables: Mapping[str, Any]) -> EmailOptions | None:

@@ -51,7 +51,9 @@ TEXTS: dict[StepType, Mapping[str, ControlText]] = {
     },
     StepType.EMAIL: {
         "subject": ControlText("Subject", "A Liquid template.", "Order {{payload.order}} is on its way"),
-        "body": ControlText("Body", "HTML, a Liquid template; values are escaped.", media_type="text/html"),
+        "body": ControlText(
+            "Body", "HTML, MJML or a block document, with Liquid; values are escaped.", media_type="text/html"
+        ),
         "preheader": ControlText("Preview text", "What mail programs show beside the subject."),
         "from": ControlText(
             "Sender", "An address, or an object with `email` and `name`; else the integration's.", "shop@example.com"
@@ -62,7 +64,7 @@ TEXTS: dict[StepType, Mapping[str, ControlText]] = {
         "bcc": ControlText("Hidden copies", "One address, several with commas, or a list."),
         "headers": ControlText("Headers", "More headers of the e-mail, by their names."),
         "useProviderDefaults": ControlText("Sender of the integration", "The sender is that of the integration."),
-        "editorType": ControlText("Editor", "`html`; the block editor does not exist yet."),
+        "editorType": ControlText("Editor", "What the body is: `html`, `mjml` or `block`."),
         "layoutId": ControlText("Layout", "Layouts do not exist yet: put their markup into the body."),
         "disableOutputSanitization": _RAW_MARKUP,
         "skip": _SKIP,

@@ -3,7 +3,7 @@
 Controls are stored exactly as callers send them and decoded into these shapes when they are used.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, TypeVar
 
@@ -11,12 +11,14 @@ import msgspec
 from msgspec import Meta, field
 
 from clarion.conditions import check_logic
+from clarion.content.email.blocks.document import is_block_document
+from clarion.content.email.checks import check_body, list_templates
 from clarion.content.email.compose import EditorType
 from clarion.errors import ClarionError
 from clarion.http.input.validation import find_problems
 from clarion.http.wire import Wire
 from clarion.schedules import Unit, check_cron
-from clarion.templates import check_key, check_template, weigh_markup
+from clarion.templates import MAX_TEMPLATE, check_key, check_template, weigh_markup
 from clarion.vocabulary import StepType
 
 Amount = Annotated[float, Meta(gt=0, le=1_000_000_000)]
@@ -222,7 +224,7 @@ def check_controls(step_type: StepType, values: Mapping[str, Any]) -> list[PathA
     shape = SHAPES[step_type]
     problems = [(path, problem.message) for path, problem in find_problems(_normalize(shape, values), shape, "")]
     if step_type is not StepType.CUSTOM:
-        problems += _template_problems(values)
+        problems += _template_problems(step_type, values)
     return problems or list(_rule_problems(read_as(shape, values)))
 
 
@@ -242,23 +244,49 @@ def whole(value: Any) -> Any:
     return _with_whole_numbers(value) if isinstance(value, dict) else value
 
 
-def _template_problems(values: Mapping[str, Any]) -> Iterator[PathAndText]:
-    length = weight = 0
+def _template_problems(step_type: StepType, values: Mapping[str, Any]) -> Iterator[PathAndText]:
+    texts: list[PathAndText] = []
     for name, value in values.items():
-        if name in _NOT_TEXT:
-            continue
-        for path, text in texts_of(value, name):
-            length += len(text)
-            problem = check_template(text)
-            weight += weigh_markup(text) if problem is None else 0
-            if problem is None and length > MAX_STEP_TEXT:
-                problem = f"makes the texts of the step longer than {MAX_STEP_TEXT} characters together"
-            if problem is None and weight > MAX_STEP_MARKUP:
-                problem = f"makes the tags of the step have more than {MAX_STEP_MARKUP} words and signs together"
-            if problem is not None:
-                yield path, problem
-                if length > MAX_STEP_TEXT or weight > MAX_STEP_MARKUP:
-                    return
+        if step_type is StepType.EMAIL and name == "body" and isinstance(value, str) and is_block_document(value):
+            yield from _document_problems(value)
+        elif name not in _NOT_TEXT:
+            texts += texts_of(value, name)
+    yield from _text_problems(texts)
+
+
+def _text_problems(texts: Sequence[PathAndText]) -> Iterator[PathAndText]:
+    length = weight = 0
+    for path, text in texts:
+        length += len(text)
+        problem = check_template(text)
+        weight += weigh_markup(text) if problem is None else 0
+        if problem is None and length > MAX_STEP_TEXT:
+            problem = f"makes the texts of the step longer than {MAX_STEP_TEXT} characters together"
+        if problem is None and weight > MAX_STEP_MARKUP:
+            problem = f"makes the tags of the step have more than {MAX_STEP_MARKUP} words and signs together"
+        if problem is not None:
+            yield path, problem
+            if length > MAX_STEP_TEXT or weight > MAX_STEP_MARKUP:
+                return
+
+
+def _document_problems(body: str) -> Iterator[PathAndText]:
+    """Yield the Liquid that is wrong; other problems of a block document do not keep it from being saved."""
+    if len(body) > MAX_TEMPLATE:
+        yield "body", f"must not be longer than {MAX_TEMPLATE} characters"
+        return
+    for problem in check_body(body, EditorType.BLOCK).problems:
+        if problem.is_template:
+            yield problem.path, problem.message
+
+
+def list_texts(step_type: StepType, values: Mapping[str, Any]) -> Iterator[PathAndText]:
+    """Yield the templates in controls with their paths; `skip` is none."""
+    for name, value in values.items():
+        if step_type is StepType.EMAIL and name == "body" and isinstance(value, str):
+            yield from list_templates(value)
+        elif name != "skip":
+            yield from texts_of(value, name)
 
 
 def texts_of(value: Any, path: str) -> Iterator[PathAndText]:

@@ -7,13 +7,14 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.conditions import FilterKind, list_unsupported
+from clarion.content.email.checks import check_body
 from clarion.content.email.compose import EditorType
 from clarion.http.input.validation import list_unknown
 from clarion.providers.email.addresses import find_address_problem
 from clarion.providers.email.message import can_set_header
 from clarion.templates import has_markup
 from clarion.vocabulary import StepType
-from clarion.workflows.content import BLOCK_DOCUMENT, is_block_document, list_written_addresses
+from clarion.workflows.content import list_written_addresses
 from clarion.workflows.controls import (
     SHAPES,
     Action,
@@ -70,6 +71,19 @@ def find_issues(step: Step) -> list[Issue]:
     return issues
 
 
+def find_warnings(step: Step) -> list[tuple[str, str]]:
+    """List what people would not see as it is meant, with the paths; it keeps nothing from being sent."""
+    if step.type is not StepType.EMAIL:
+        return []
+    warnings = []
+    for prefix, part in list_parts(step):
+        body, editor = part.controls.get("body"), part.controls.get("editorType")
+        if body and isinstance(body, str) and (editor is None or editor in set(EditorType)):
+            problems = check_body(body, None if editor is None else EditorType(editor)).problems
+            warnings += [(prefix + problem.path, problem.message) for problem in problems if problem.is_warning]
+    return warnings
+
+
 def list_parts(step: Step) -> list[tuple[str, Step | Variant]]:
     """The step and its variants, each with how paths in it begin."""
     return [("", step), *((f"variants.{number}.", one) for number, one in enumerate(step.variants))]
@@ -114,10 +128,9 @@ def _email_problems(controls: EmailControls) -> Iterator[tuple[str, str]]:
     """Yield what is not sent as the step says, with the reason and the way out."""
     if controls.layout_id:
         yield "layoutId", "layouts do not exist yet: the e-mail is sent without one; put its markup into the body"
-    if is_block_document(controls):
-        yield "body", BLOCK_DOCUMENT
-    if controls.editor_type is EditorType.BLOCK:
-        yield "editorType", "the block editor does not exist yet; use 'html'"
+    if controls.body:
+        problems = check_body(controls.body, controls.editor_type).problems
+        yield from ((problem.path, problem.message) for problem in problems if not problem.is_warning)
     for path, text in list_written_addresses(controls):
         if not has_markup(text) and (problem := find_address_problem(text)):
             yield path, problem

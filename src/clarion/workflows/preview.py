@@ -86,7 +86,8 @@ def _render_in_app(values: dict[str, Any], variables: Mapping[str, Any]) -> dict
 def _render_email(values: dict[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
     """Subject and body, and what the step says about sender, copies and headers, as the provider is given it."""
     controls = read_as(EmailControls, values)
-    content = {"subject": render_subject(controls, variables), "body": render_body(controls, variables)}
+    subject = render_subject(controls, variables)
+    content = {"subject": subject, "body": render_body(controls, variables, title=subject)}
     return content | (render_options(controls, variables) or {})
 
 

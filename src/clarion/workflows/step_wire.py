@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 from clarion.http.wire import CheckedText, OriginText, Wire
 from clarion.ids import id_text
 from clarion.vocabulary import StepType
-from clarion.workflows.issues import Issue, IssueType, find_issues
+from clarion.workflows.issues import Issue, IssueType, find_issues, find_warnings
 from clarion.workflows.model import Step, Variant, Workflow
 from clarion.workflows.schemas import control_schema, control_widgets
 
@@ -85,9 +85,16 @@ class IssueOut(Wire):
     """The problem in words."""
 
 
+class WarningOut(Wire):
+    message: str
+    """What people would not see as it is meant, in words."""
+
+
 class StepIssuesOut(Wire):
     controls: dict[str, list[IssueOut]]
     """The problems, by the name of the control."""
+    warnings: dict[str, list[WarningOut]] | UnsetType = UNSET
+    """What keeps nothing from being sent, by the name of the control, such as a picture without a description."""
 
 
 class StepControlsOut(Wire):
@@ -182,7 +189,7 @@ class StepOut(Wire):
             should_stop_on_fail=step.should_stop_on_fail,
             variants=[VariantOut.of(variant) for variant in step.variants],
             variables=variables,
-            issues=_issues_out([*find_issues(step), *unknown]),
+            issues=_issues_out([*find_issues(step), *unknown], find_warnings(step)),
             origin=origin,
             workflow_id=workflow.key,
             workflow_database_id=id_text(workflow.id),
@@ -259,11 +266,14 @@ class PreviewOut(Wire):
     """The JSON Schema of the variables."""
 
 
-def _issues_out(issues: Sequence[Issue]) -> StepIssuesOut | UnsetType:
+def _issues_out(issues: Sequence[Issue], warnings: Sequence[tuple[str, str]] = ()) -> StepIssuesOut | UnsetType:
     by_path: dict[str, list[IssueOut]] = {}
+    warned: dict[str, list[WarningOut]] = {}
     for issue in issues:
         by_path.setdefault(issue.path, []).append(IssueOut(issue_type=issue.type, message=issue.message))
-    return StepIssuesOut(controls=by_path) if by_path else UNSET
+    for path, message in warnings:
+        warned.setdefault(path, []).append(WarningOut(message=message))
+    return StepIssuesOut(controls=by_path, warnings=warned or UNSET) if by_path or warned else UNSET
 
 
 def _with_subject(step: Step) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from clarion.jsontext import json_text
 from clarion.subscribers.model import Subscriber
 from clarion.templates import Reference, has_markup, list_references, weigh_markup
 from clarion.vocabulary import Severity, StepType, suggestion
-from clarion.workflows.controls import texts_of
+from clarion.workflows.controls import list_texts, texts_of
 from clarion.workflows.issues import Issue, IssueType, list_parts
 from clarion.workflows.model import Step, Variant, Workflow, WorkflowVersion
 
@@ -198,7 +198,7 @@ def find_unknown_variables(version: WorkflowVersion) -> dict[str, list[Issue]]:
     by_step: dict[str, list[Issue]] = {}
     left = MAX_CHECKED_MARKUP
     for step in version.steps:
-        parts = [(prefix, part, _list_texts(part)) for prefix, part in list_parts(step)]
+        parts = [(prefix, part, _list_texts(step, part)) for prefix, part in list_parts(step)]
         left -= sum(weigh_markup(text) for _, _, texts in parts for _, text in texts)
         if left < 0:
             break
@@ -217,10 +217,9 @@ def _scope_of(version: WorkflowVersion, step: Step) -> dict[str, Any]:
     return scope
 
 
-def _list_texts(part: Step | Variant) -> list[tuple[str, str]]:
+def _list_texts(step: Step, part: Step | Variant) -> list[tuple[str, str]]:
     """The texts of controls and filters, each with its path."""
-    controls = [found for name, value in part.controls.items() if name != "skip" for found in texts_of(value, name)]
-    return controls + list(texts_of(part.filters, "filters"))
+    return [*list_texts(step.type, part.controls), *texts_of(part.filters, "filters")]
 
 
 def _list_uses(prefix: str, part: Step | Variant, texts: Sequence[tuple[str, str]]) -> Iterator[Use]:

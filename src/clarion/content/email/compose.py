@@ -12,18 +12,25 @@ from liquid import Markup
 from msgspec import Struct
 
 from clarion.cache import BoundedCache
-from clarion.templates import render_text
+from clarion.content.email.blocks.compiling import compile_blocks
+from clarion.content.email.blocks.document import has_variable, is_block_document, is_json
+from clarion.content.email.markup import clean_markup, with_language
+from clarion.content.email.mjml import compile_mjml, part_of
+from clarion.content.email.problems import BodyProblem
+from clarion.templates import TemplateProblem, render_text
 
 MAX_CACHED: Final = 1024
 MAX_CACHED_CHARACTERS: Final = 16 << 20
 
 _SLOT: Final = re.compile(r"\{\{-?\s*content\s*-?\}\}")
 _WRAPPED: Final = re.compile(r"<!doctype[^>]*>|<!--.*?-->", re.IGNORECASE | re.DOTALL)
+_TITLE: Final = "{{ _title }}"
 
 
 class EditorType(StrEnum):
     BLOCK = "block"
     HTML = "html"
+    MJML = "mjml"
 
 
 class LayoutSource(Struct, frozen=True):
@@ -33,6 +40,20 @@ class LayoutSource(Struct, frozen=True):
     editor_type: EditorType
 
 
+class CompiledBody(Struct, frozen=True):
+    """The template of one body, and what keeps it from being sent."""
+
+    markup: str
+    problems: tuple[BodyProblem, ...] = ()
+    """With warnings."""
+    uses: tuple[tuple[str, str], ...] | None = None
+    """Paths and templates with the variables of a body whose text does not show them; None if it does."""
+
+    @property
+    def faults(self) -> list[BodyProblem]:
+        return [problem for problem in self.problems if not problem.is_warning]
+
+
 class CompiledEmail(Struct, frozen=True):
     """Templates whose values are escaped when they are rendered."""
 
@@ -40,6 +61,17 @@ class CompiledEmail(Struct, frozen=True):
     """Of the step: the whole e-mail, or what stands in the slot of the layout."""
     frame: str | None = None
     """Of the layout, in which `content` is the rendered body."""
+    problem: "EmailProblem | None" = None
+    has_title: bool = False
+
+
+class EmailProblem(TemplateProblem):
+    """A body cannot be sent as it is; the message says why."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path} {reason}")
+        self.path = path
+        self.reason = reason
 
 
 def compile_email(body: str, editor_type: EditorType | None, layout: LayoutSource | None = None) -> CompiledEmail:
@@ -47,15 +79,26 @@ def compile_email(body: str, editor_type: EditorType | None, layout: LayoutSourc
     key = (body, editor_type, layout)
     compiled = _compiled.get(key)
     if compiled is None:
-        compiled = _compile(body, layout)
+        compiled = _compile(body, editor_type, layout)
         _compiled.put(key, compiled)
     return compiled
 
 
 def render_email(
-    compiled: CompiledEmail, variables: Mapping[str, Any], layout_variables: Mapping[str, Any] | None = None
+    compiled: CompiledEmail,
+    variables: Mapping[str, Any],
+    layout_variables: Mapping[str, Any] | None = None,
+    title: str = "",
 ) -> str:
-    """Render for one person; a layout has its own translations, and otherwise the variables of the step."""
+    """Render for one person; a layout has its own translations, and otherwise the variables of the step.
+
+    Raises EmailProblem for a body that cannot be sent. The title is that of the document, usually the subject.
+    """
+    if compiled.problem is not None:
+        raise compiled.problem
+    if compiled.has_title:
+        variables = {**variables, "_title": title}
+        layout_variables = None if layout_variables is None else {**layout_variables, "_title": title}
     body = render_text(compiled.body, variables, html=True)
     if compiled.frame is None:
         return body
@@ -63,15 +106,45 @@ def render_email(
     return render_text(compiled.frame, inside, html=True)
 
 
+def compile_body(
+    body: str, editor_type: EditorType | None, *, is_part: bool = False, is_layout: bool = False
+) -> CompiledBody:
+    """Compile a body by itself: a block document whatever the editor, else MJML or HTML.
+
+    A part stands in the slot of a layout and has no document around it.
+    """
+    if is_block_document(body):
+        blocks = compile_blocks(body, is_part=is_part)
+        return CompiledBody(blocks.markup, blocks.problems, blocks.uses)
+    if editor_type is EditorType.MJML:
+        mjml = compile_mjml(body)
+        problems = () if mjml.problem is None else (mjml.problem,)
+        return CompiledBody(part_of(mjml.markup) if is_part else mjml.markup, problems)
+    if editor_type is EditorType.BLOCK and is_json(body):
+        problem = 'is no block document: it must be an object with the type "doc" and a list as content'
+        return CompiledBody("", (BodyProblem("body", problem),))
+    markup = clean_markup(_WRAPPED.sub("", body) if is_part else body, is_layout=is_layout)
+    return CompiledBody(with_language(markup))
+
+
 def has_slot(body: str) -> bool:
-    """Return whether the HTML of a layout has a place for the content."""
-    return _SLOT.search(body) is not None
+    """Return whether a layout has a place for the content: a block document as a variable, others as `{{content}}`."""
+    return has_variable(body, "content") if is_block_document(body) else _SLOT.search(body) is not None
 
 
-def _compile(body: str, layout: LayoutSource | None) -> CompiledEmail:
-    if layout is None:
-        return CompiledEmail(body)
-    return CompiledEmail(_WRAPPED.sub("", body), layout.body)
+def _compile(body: str, editor_type: EditorType | None, layout: LayoutSource | None) -> CompiledEmail:
+    inner = compile_body(body, editor_type, is_part=layout is not None)
+    outer = None if layout is None else compile_body(layout.body, layout.editor_type, is_layout=True)
+    problem = _problem(inner.faults, "") or (None if outer is None else _problem(outer.faults, "layout."))
+    frame = None if outer is None else outer.markup
+    return CompiledEmail(inner.markup, frame, problem, has_title=_TITLE in (frame or inner.markup))
+
+
+def _problem(faults: list[BodyProblem], prefix: str) -> EmailProblem | None:
+    if not faults:
+        return None
+    more = f" ({len(faults) - 1} more problems)" if len(faults) > 1 else ""
+    return EmailProblem(prefix + faults[0].path, faults[0].message + more)
 
 
 def _weigh(key: tuple[str, EditorType | None, LayoutSource | None]) -> int:

@@ -32,8 +32,9 @@ _MISSING = {
 
 async def decide_email(context: StepContext) -> StepOutcome:
     controls = context.read_controls(EmailControls)
-    message = _message(context, Channel.EMAIL, render_body(controls, context.variables))
-    message.subject = render_subject(controls, context.variables)
+    subject = render_subject(controls, context.variables)
+    message = _message(context, Channel.EMAIL, render_body(controls, context.variables, title=subject))
+    message.subject = subject
     message.email_options = render_options(controls, context.variables)
     if "attachments" in context.run.trigger.payload:
         message.email_options = (message.email_options or {}) | {"attachments": _list_attachments(context)}

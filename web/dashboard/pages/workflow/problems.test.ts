@@ -53,3 +53,24 @@ test("what a save was refused for belongs to its step, wherever that has moved",
   const changed = changeStep(sent, "1", { controlValues: { subject: "Hello", body: "x" } });
   assert.ok(!("subject" in problemsByPath(findProblems(changed, saved, schemas, missing, refusal), "1")));
 });
+
+test("what is wrong inside of a document stays until the document is changed, and a remark is no error", () => {
+  const [step] = saved.steps;
+  const issues = {
+    controls: { "body.content[0].type": [{ issueType: "UNSUPPORTED_PROPERTY", message: "is unknown" }] },
+    warnings: { body: [{ message: "a picture has no alt" }] },
+  };
+  const controlValues = { subject: "Hi", body: '{"type":"doc"}' };
+  const workflow = { ...saved, steps: [{ ...step, controlValues, issues }] } as unknown as Workflow;
+  const draft = draftOf(workflow);
+  const found = findProblems(draft, workflow, schemas, missing);
+  assert.deepEqual(
+    found.map(({ path, isError }) => [path, isError]),
+    [
+      ["body.content[0].type", true],
+      ["body", false],
+    ],
+  );
+  const changed = changeStep(draft, "1", { controlValues: { subject: "Hi", body: "x" } });
+  assert.deepEqual(findProblems(changed, workflow, schemas, missing), []);
+});

@@ -73,6 +73,12 @@ function stepProblems(
       message: issue.message,
       isError: issue.issueType !== "UNKNOWN_PROPERTY",
     }));
+  const remarks = Object.entries(before?.issues?.warnings ?? {}).flatMap(([path, list]) =>
+    list.map(({ message }) => ({ step: step.key, path, message, isError: false })),
+  );
+  const current = remarks.filter(
+    ({ path }) => before !== undefined && isSame(valueIn(step, path), valueIn(before, path)),
+  );
   const schema = schemas[step.type]?.dataSchema;
   const lacking = missingNames(schema, step.controlValues).map((name) => ({
     step: step.key,
@@ -81,7 +87,7 @@ function stepProblems(
     isError: true,
     isMissing: true,
   }));
-  return [...lacking, ...known];
+  return [...lacking, ...known, ...current];
 }
 
 /** How the form calls a control. */
@@ -95,7 +101,9 @@ function valueIn(step: Pick<DraftStep, "controlValues" | "filters" | "variants">
   if (first === "filters" || first === "variants") {
     return step[first];
   }
-  return valueAt(step.controlValues, path);
+  const control = valueAt(step.controlValues, first);
+  // The path goes on inside of a block document.
+  return typeof control === "string" ? control : valueAt(step.controlValues, path);
 }
 
 /** What a save was refused for, as long as the field is as it was sent. */

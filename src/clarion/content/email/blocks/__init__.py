@@ -1,0 +1,1 @@
+"""Block documents: the JSON of the block editor, compiled to a template over HTML that mail programs show."""

@@ -1,0 +1,178 @@
+"""HTML that people write, made ready for mail: links that a value makes are checked, style sheets are inlined.
+
+The parser below moves text out of tables and does not know Liquid. Liquid is replaced before by what the parser leaves
+where it is, and put back behind it; where that does not work out, the markup stays as it was.
+"""
+
+import re
+from functools import lru_cache
+from typing import Any, Final
+
+from msgspec import Struct
+
+from clarion.content.email.scanning import MAX_DEPTH, Unreadable, Where, is_too_deep, scan
+
+MAX_INLINED: Final = 256 << 10
+"""Characters of markup whose style sheets are inlined."""
+MAX_SHEETS: Final = 64 << 10
+"""Characters of the style sheets: each rule is compared with each element."""
+
+_LINK: Final = re.compile(
+    r"""(\s(?:href|src|action|formaction|background|poster|xlink:href)\s*=\s*)(["'])\s*\{[{%]""", re.IGNORECASE
+)
+_OUTPUT: Final = re.compile(r"\{\{(-?)((?:(?!\}\}).)*?)(-?)\}\}", re.DOTALL)
+_SHEET: Final = re.compile(r"<style\b[^<>]*>(.*?)</style", re.IGNORECASE | re.DOTALL)
+_DOCUMENT: Final = re.compile(r"<(?:html|head|body)[\s>]", re.IGNORECASE)
+_ROOT: Final = re.compile(r"<html\b((?:[^<>{]|\{(?![{%]))*)>", re.IGNORECASE)
+_LANGUAGE: Final = {"lang": ' lang="{{ locale | _language }}"', "dir": ' dir="{{ locale | _direction }}"'}
+_DOCTYPE: Final = re.compile(r"\s*<!doctype[^<>]*>", re.IGNORECASE)
+_HEAD: Final = re.compile(r"<head>(.*?)</head>", re.DOTALL)
+_BODY: Final = re.compile(r"<body>(.*)</body>", re.DOTALL)
+_MARKER: Final = re.compile(r"<!--lqc(\d{5})z-->|lqw(\d{5})z")
+
+
+def clean_markup(markup: str, *, is_layout: bool = False) -> str:
+    """Return the markup with checked links and inlined styles; a layout keeps its sheets for what stands in it."""
+    checked = guard_links(markup)
+    return inline_styles(checked, is_layout=is_layout) if "<style" in checked.lower() else checked
+
+
+def guard_links(markup: str) -> str:
+    """Let no value decide the scheme of a link: an address that begins with one is checked when it is rendered."""
+    if not _LINK.search(markup):
+        return markup
+    pieces, position = [], 0
+    while match := _LINK.search(markup, position):
+        start = match.end(2)
+        end = _find_quote(markup, start, match[2])
+        if end is None:
+            break
+        pieces += [markup[position:start], _guarded(markup[start:end])]
+        position = end
+    return "".join([*pieces, markup[position:]])
+
+
+def with_language(markup: str) -> str:
+    """Say in which language and direction a whole document is, unless it does so itself."""
+    match = _ROOT.search(markup)
+    if match is None:
+        return markup
+    given = match[1].lower()
+    missing = [text for name, text in _LANGUAGE.items() if not re.search(rf"\s{name}\s*=", given)]
+    return f"{markup[: match.end(1)]}{''.join(missing)}{markup[match.end(1) :]}"
+
+
+def inline_styles(markup: str, *, is_layout: bool = False) -> str:
+    """Move the rules of style sheets into the elements; rules for some screens only stay in a sheet."""
+    sheets = _SHEET.findall(markup)
+    if not any(sheet.strip() for sheet in sheets) or sum(map(len, sheets)) > MAX_SHEETS or len(markup) > MAX_INLINED:
+        return markup
+    try:
+        if is_too_deep(markup):
+            return markup
+        protected = _protect(markup)
+    except Unreadable:
+        return markup
+    inlined = None if protected is None else _inline(protected.markup, is_layout=is_layout)
+    return markup if protected is None or inlined is None else _restore(inlined, protected) or markup
+
+
+def explain_no_inlining(markup: str) -> str | None:
+    """Return why style sheets of the markup stay as they are, or None if they are inlined."""
+    sheets = _SHEET.findall(markup)
+    if not any(sheet.strip() for sheet in sheets):
+        return None
+    if len(markup) > MAX_INLINED or sum(map(len, sheets)) > MAX_SHEETS:
+        return f"it is longer than {MAX_INLINED >> 10} KB, or its style sheets than {MAX_SHEETS >> 10} KB"
+    try:
+        if is_too_deep(markup):
+            return f"it has too many elements, or more than {MAX_DEPTH} inside each other"
+        protected = _protect(markup)
+    except Unreadable:
+        return "a tag in it does not end"
+    if protected is None:
+        return "Liquid stands between the attributes of a tag, or is a condition in a style sheet"
+    return None
+
+
+def _find_quote(markup: str, start: int, quote: str) -> int | None:
+    """Return where a quoted value ends; quotes inside of Liquid do not end it."""
+    position = start
+    end = re.compile(rf"\{{\{{.*?\}}\}}|\{{%.*?%\}}|{quote}", re.DOTALL)
+    while match := end.search(markup, position):
+        if match[0] == quote:
+            return match.start()
+        position = match.end()
+    return None
+
+
+def _guarded(value: str) -> str:
+    single = _OUTPUT.fullmatch(value.strip())
+    if single:
+        return f"{{{{{single[1]}{single[2].rstrip()} | _link {single[3]}}}}}"
+    return f"{{% capture _text %}}{value}{{% endcapture %}}{{{{ _text | _link }}}}"
+
+
+class _Protected(Struct, frozen=True):
+    markup: str
+    liquid: list[str]
+    """What the markers stand for, by their numbers."""
+    in_sheets: frozenset[int]
+    """Those in style sheets: inlining repeats them."""
+
+
+def _protect(markup: str) -> _Protected | None:
+    """Replace Liquid by comments between elements, and by words elsewhere; None where neither would stay."""
+    texts: list[str] = []
+    liquid: list[str] = []
+    in_sheets: set[int] = set()
+    position = 0
+    for piece in scan(markup):
+        if piece.name:
+            continue
+        text = markup[piece.start : piece.end]
+        if piece.where is Where.IN_TAG or (piece.where is Where.RAW and text.startswith("{%")):
+            return None
+        if piece.where is Where.RAW:
+            in_sheets.add(len(liquid))
+        marker = f"<!--lqc{len(liquid):05}z-->" if piece.where is Where.TEXT else f"lqw{len(liquid):05}z"
+        texts += [markup[position : piece.start], marker]
+        liquid.append(text)
+        position = piece.end
+    return _Protected("".join([*texts, markup[position:]]), liquid, frozenset(in_sheets))
+
+
+def _inline(markup: str, *, is_layout: bool) -> str | None:
+    try:
+        inlined = str(_inliner(is_layout).inline(markup))
+    except ValueError:
+        return None
+    if _DOCUMENT.search(markup):
+        doctype = _DOCTYPE.match(markup)
+        return doctype[0].strip() + inlined if doctype and not _DOCTYPE.match(inlined) else inlined
+    head, body = _HEAD.search(inlined), _BODY.search(inlined)
+    return None if head is None or body is None else head[1] + body[1]
+
+
+def _restore(markup: str, protected: _Protected) -> str | None:
+    """Put Liquid back; None if not all of it is there, once and in its order."""
+    numbers = [int(marker[1] or marker[2]) for marker in _MARKER.finditer(markup)]
+    match = [number for number in numbers if number not in protected.in_sheets]
+    if match != [number for number in range(len(protected.liquid)) if number not in protected.in_sheets]:
+        return None
+    if numbers and max(numbers) >= len(protected.liquid):
+        return None
+    return _MARKER.sub(lambda marker: protected.liquid[int(marker[1] or marker[2])], markup)
+
+
+@lru_cache(maxsize=2)
+def _inliner(is_layout: bool) -> Any:  # noqa: FBT001 - a key of the cache
+    import css_inline  # noqa: PLC0415 - 10 MB that only bodies with style sheets need
+
+    # Neither the network nor files: a style sheet by address stays a link.
+    return css_inline.CSSInliner(
+        keep_style_tags=is_layout,
+        keep_at_rules=True,
+        keep_link_tags=True,
+        load_remote_stylesheets=False,
+    )
