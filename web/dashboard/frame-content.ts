@@ -37,6 +37,35 @@ export function withoutAddresses(styles: string): string {
     .replace(/image-set\([^;}]*/gi, "none");
 }
 
+/** Let styles see a theme, whatever that of the browser is. */
+export function applyScheme(shown: Document, scheme: unknown): void {
+  shown.documentElement.style.colorScheme = scheme === "dark" || scheme === "light" ? scheme : "";
+  if (scheme !== "dark" && scheme !== "light") {
+    return;
+  }
+  for (const sheet of shown.styleSheets) {
+    applyToRules(sheet.cssRules, scheme);
+  }
+}
+
+function applyToRules(rules: CSSRuleList, scheme: "light" | "dark"): void {
+  for (const rule of rules) {
+    if (rule instanceof CSSMediaRule) {
+      rule.media.mediaText = mediaFor(rule.media.mediaText, scheme);
+    }
+    if (rule instanceof CSSGroupingRule) {
+      applyToRules(rule.cssRules, scheme);
+    }
+  }
+}
+
+/** A condition of media with the answer in the place of the question about the theme. */
+export function mediaFor(condition: string, scheme: "light" | "dark"): string {
+  return condition.replace(/\(\s*prefers-color-scheme\s*:\s*(light|dark)\s*\)/gi, (_, asked: string) =>
+    asked.toLowerCase() === scheme ? "(min-width: 0px)" : "(max-width: -1px)",
+  );
+}
+
 function placeholderOf(image: HTMLImageElement): HTMLElement {
   const place = image.ownerDocument.createElement("span");
   place.textContent = image.alt ? `[${image.alt}]` : "[picture]";

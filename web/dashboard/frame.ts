@@ -1,5 +1,5 @@
 /** Shows HTML that the page around it sends, without loading anything from elsewhere. */
-import { withoutRequests } from "./frame-content.ts";
+import { applyScheme, withoutRequests } from "./frame-content.ts";
 
 addEventListener("message", (event: MessageEvent) => {
   if (event.source !== parent || typeof event.data?.html !== "string") {
@@ -12,6 +12,7 @@ addEventListener("message", (event: MessageEvent) => {
   base.target = "_blank";
   document.head.replaceChildren(base, ...document.adoptNode(shown.head).childNodes);
   document.body.replaceWith(document.adoptNode(shown.body));
+  applyScheme(document, event.data.scheme);
   parent.postMessage({ height: document.documentElement.scrollHeight }, "*");
 });
 

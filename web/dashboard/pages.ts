@@ -92,6 +92,19 @@ export const PAGES: readonly PageInfo[] = [
     component: lazy(() => import("./pages/topic/page.tsx")),
   },
   {
+    path: "/contexts",
+    title: texts.pages.contexts,
+    section: "people",
+    scope: "contexts:read",
+    component: lazy(() => import("./pages/contexts/page.tsx")),
+  },
+  {
+    path: "/contexts/:contextType/:contextId",
+    title: texts.pages.context,
+    scope: "contexts:read",
+    component: lazy(() => import("./pages/context/page.tsx")),
+  },
+  {
     path: "/suppressions",
     title: texts.pages.suppressions,
     section: "people",

@@ -1,4 +1,4 @@
-/** JSON values: whether two are the same, and what is at a path. */
+/** JSON values: whether two are the same, what is at a path, and identifiers of names. */
 
 export type JsonObject = Record<string, unknown>;
 
@@ -34,4 +34,11 @@ export function valueAt(value: unknown, path: string): unknown {
     }
   }
   return found;
+}
+
+/** The words of a text in lower case with hyphens between them, as the server makes identifiers. */
+export function kebab(text: string): string {
+  const plain = text.normalize("NFKD").replaceAll(/\P{ASCII}/gu, "");
+  const spaced = plain.replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2");
+  return (spaced.toLowerCase().match(/[a-z0-9]+/g) ?? []).join("-");
 }

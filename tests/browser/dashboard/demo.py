@@ -14,6 +14,7 @@ WITHOUT_ID = (
     "/subscribers",
     "/subscribers/import",
     "/topics",
+    "/contexts",
     "/suppressions",
     "/integrations",
     "/integrations/new",

@@ -165,7 +165,7 @@ async def test_the_preview_follows_what_is_typed_and_shows_the_servers_sentence(
     # The last picture stays beside it.
     await expect(preview.frame_locator("iframe").get_by_role("heading", name="Dear Ada")).to_be_visible()
     await preview.get_by_role("radio", name="Phone").check()
-    await expect(preview.locator("iframe")).to_have_attribute("width", "360")
+    await expect(preview.locator("iframe")).to_have_attribute("width", "390")
 
 
 async def test_conditions_show_their_result_and_keep_what_they_cannot_show(desk: Desk, page: Page) -> None:

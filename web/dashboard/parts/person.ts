@@ -18,3 +18,8 @@ export function subscriberPath(subscriberId: string, part = ""): string {
 export function topicPath(key: string): string {
   return `/topics/${encodeURIComponent(key)}`;
 }
+
+/** The path of the page of a context. */
+export function contextPath(type: string, id: string): string {
+  return `/contexts/${encodeURIComponent(type)}/${encodeURIComponent(id)}`;
+}

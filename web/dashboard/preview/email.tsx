@@ -1,31 +1,16 @@
-import { useEffect, useRef, useState } from "preact/hooks";
-import { Frame } from "../../ui/frame.tsx";
 import { headOf, type MailHead } from "../message/model.ts";
 import { texts } from "../texts/preview.ts";
 import { isObject } from "../values.ts";
 import type { ChannelProps } from "./channels.tsx";
+import { MailView } from "./mail-view.tsx";
 import { OtherProblems, Place, textOf } from "./place.tsx";
 
-const WIDTHS = { desktop: 640, phone: 360 } as const;
-
-type Width = keyof typeof WIDTHS;
-
-/** An e-mail with its head, as wide as on a desk or in a hand; it is made smaller where there is less space. */
+/** An e-mail with its head. */
 export function EmailPreview({ shown, problems, person }: ChannelProps) {
-  const [width, setWidth] = useState<Width>("desktop");
   const [subject, body] = [textOf(shown.subject), textOf(shown.body)];
   const head = headOf(mailOf(shown), textOf(person.email));
   return (
     <>
-      <fieldset class="preview-widths">
-        <legend class="visually-hidden">{texts.width}</legend>
-        {(Object.keys(WIDTHS) as Width[]).map((one) => (
-          <label key={one}>
-            <input type="radio" name="preview-width" checked={width === one} onChange={() => setWidth(one)} />
-            {texts.widths[one]}
-          </label>
-        ))}
-      </fieldset>
       <div class="preview-mail">
         <div class="preview-mail-head">
           <strong dir="auto">
@@ -52,11 +37,7 @@ export function EmailPreview({ shown, problems, person }: ChannelProps) {
         <Place path="body" problems={problems}>
           {null}
         </Place>
-        {body ? (
-          <ScaledFrame html={htmlOf(body)} width={WIDTHS[width]} />
-        ) : (
-          <p class="quiet preview-empty">{texts.noBody}</p>
-        )}
+        {body ? <MailView html={htmlOf(body)} /> : <p class="quiet preview-empty">{texts.noBody}</p>}
       </div>
       <OtherProblems problems={problems} places={["subject", "body", "preheader", ...head.map((one) => one.path)]} />
     </>
@@ -84,23 +65,4 @@ function htmlOf(body: string): string {
 
 function textsOf(value: unknown): string[] {
   return Array.isArray(value) ? value : [];
-}
-
-function ScaledFrame({ html, width }: { html: string; width: number }) {
-  const place = useRef<HTMLDivElement>(null);
-  const [space, setSpace] = useState<number>(width);
-  useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => entry && setSpace(entry.contentRect.width));
-    if (place.current) {
-      observer.observe(place.current);
-    }
-    return () => observer.disconnect();
-  }, []);
-  return (
-    <div ref={place} class="preview-frame">
-      <div style={{ zoom: Math.min(1, space / width), width: `${width}px` }}>
-        <Frame title={texts.emailBody} html={html} width={width} />
-      </div>
-    </div>
-  );
 }

@@ -1,8 +1,8 @@
-/** The rendered texts of a step: asked for after a pause in typing; the last ones stay until others come. */
-import { useEffect, useRef, useState } from "preact/hooks";
+/** The rendered texts of a step; the last ones stay until others come. */
 import { api, dataOf } from "../../api/client.ts";
 import { ApiProblem } from "../../api/problem.ts";
 import type { components } from "../../api/schema.d.ts";
+import { useRendered } from "./use-rendered.ts";
 
 export type PreviewRequest = components["schemas"]["UnsavedPreviewIn"];
 
@@ -16,47 +16,14 @@ export type Preview = {
   retry: () => void;
 };
 
-/** The first texts come at once. */
-const TYPING_PAUSE = 300;
 const PREFIX = "controlValues.";
 
 export function usePreview(request: PreviewRequest): Preview {
-  const [state, setState] = useState<Omit<Preview, "retry">>({
-    shown: null,
-    problems: {},
-    error: null,
-    isLoading: true,
-  });
-  const [round, setRound] = useState(0);
-  const isFirst = useRef(true);
-  const key = JSON.stringify(request);
-  useEffect(() => {
-    const controller = new AbortController();
-    setState((before) => ({ ...before, isLoading: true }));
-    const timer = setTimeout(
-      async () => {
-        try {
-          const shown = await loadPreview(request, controller.signal);
-          setState({ shown, problems: {}, error: null, isLoading: false });
-        } catch (error) {
-          if (!controller.signal.aborted) {
-            setState((before) => ({ ...before, ...explain(error), isLoading: false }));
-          }
-        }
-      },
-      isFirst.current ? 0 : TYPING_PAUSE,
-    );
-    isFirst.current = false;
-    return () => {
-      clearTimeout(timer);
-      controller.abort();
-    };
-  }, [key, round]);
-  return { ...state, retry: () => setRound((number) => number + 1) };
-}
-
-async function loadPreview(request: PreviewRequest, signal: AbortSignal): Promise<Record<string, unknown>> {
-  return dataOf(await api.POST("/v1/workflows/steps/preview", { body: request, signal })).result.preview;
+  const { data, error, isLoading, retry } = useRendered(
+    request,
+    async (signal) => dataOf(await api.POST("/v1/workflows/steps/preview", { body: request, signal })).result.preview,
+  );
+  return { shown: data ?? null, ...explain(error), isLoading, retry };
 }
 
 /** Sentences about controls belong beside them; everything else is an error of the whole. */

@@ -22,6 +22,8 @@ export const texts = {
     subscriber: "Subscriber",
     topics: "Topics",
     topic: "Topic",
+    contexts: "Contexts",
+    context: "Context",
     suppressions: "Suppressions",
     integrations: "Integrations",
     integrationNew: "New integration",

@@ -1,6 +1,6 @@
 /** A workflow while it is edited: what is in the forms, and what a person does to its steps. */
 import type { components } from "../../../api/schema.d.ts";
-import { isSame, type JsonObject } from "../../values.ts";
+import { isSame, type JsonObject, kebab } from "../../values.ts";
 
 type Schemas = components["schemas"];
 export type Workflow = Schemas["Workflow"];
@@ -157,13 +157,6 @@ export function duplicateStep(draft: Draft, key: string): { draft: Draft; key: s
 
 export function changeStep(draft: Draft, key: string, changes: Partial<DraftStep>): Draft {
   return { ...draft, steps: draft.steps.map((step) => (step.key === key ? { ...step, ...changes } : step)) };
-}
-
-/** The words of a text in lower case with hyphens between them, as the server makes identifiers. */
-export function kebab(text: string): string {
-  const plain = text.normalize("NFKD").replaceAll(/\P{ASCII}/gu, "");
-  const spaced = plain.replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2");
-  return (spaced.toLowerCase().match(/[a-z0-9]+/g) ?? []).join("-");
 }
 
 export function freeName(base: string, taken: ReadonlySet<string>): string {

@@ -1,9 +1,7 @@
 /** The person and the payload that the editor is tried with. */
 import { useMemo, useState } from "preact/hooks";
-import { api, dataOf } from "../../../api/client.ts";
-import { useLoaded } from "../../../api/loaded.ts";
-import { ApiProblem } from "../../../api/problem.ts";
 import { useUrlState } from "../../../api/url-state.ts";
+import { usePerson } from "../../preview/use-person.ts";
 import { exampleOf } from "../../schema-form/model.ts";
 import { isObject, type JsonObject } from "../../values.ts";
 import type { Draft } from "./model.ts";
@@ -43,32 +41,4 @@ export function useSample({ payloadSchema, steps }: Pick<Draft, "payloadSchema" 
     hasSchema: payloadSchema !== null,
     variables: { subscriber: person.variables, payload, steps: {} },
   };
-}
-
-const PERSON_FIELDS = [
-  "subscriberId",
-  "firstName",
-  "lastName",
-  "email",
-  "phone",
-  "avatar",
-  "locale",
-  "timezone",
-  "isOnline",
-  "lastOnlineAt",
-] as const;
-
-/** The chosen person as templates see them. */
-function usePerson(subscriberId: string): { variables: JsonObject; isKnown: boolean } {
-  const person = useLoaded(`person/${subscriberId}`, async (signal) => {
-    const params = { path: { subscriberId } };
-    return subscriberId === "" ? null : dataOf(await api.GET("/v2/subscribers/{subscriberId}", { params, signal }));
-  });
-  const found = person.data;
-  if (!found || found.subscriberId !== subscriberId) {
-    const isMissing = person.error instanceof ApiProblem && person.error.status === 404;
-    return { variables: subscriberId ? { subscriberId } : {}, isKnown: !isMissing };
-  }
-  const named = Object.fromEntries(PERSON_FIELDS.map((name) => [name, found[name] ?? null]));
-  return { variables: { ...named, data: found.data ?? {} }, isKnown: true };
 }

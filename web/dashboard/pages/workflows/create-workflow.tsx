@@ -7,7 +7,8 @@ import { Form } from "../../../ui/form.tsx";
 import { texts as runTexts } from "../../texts/runs.ts";
 import { texts as stepTexts } from "../../texts/steps.ts";
 import { texts } from "../../texts/workflows.ts";
-import { kebab, newStep, STEP_KINDS, type StepKind, stepBodyOf } from "../workflow/model.ts";
+import { kebab } from "../../values.ts";
+import { newStep, STEP_KINDS, type StepKind, stepBodyOf } from "../workflow/model.ts";
 
 type CreateWorkflowProps = { onClose: () => void; onCreated: (workflowId: string, step: string | undefined) => void };
 
