@@ -5,6 +5,7 @@ from typing import Any
 
 from clarion.clock import Millis, iso_text
 from clarion.contexts.actions import with_stored_data
+from clarion.contexts.model import keys_of
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.engine.recipients import Recipient
@@ -17,6 +18,7 @@ from clarion.jobs.store import add_payloads, list_jobs_of_runs
 from clarion.jsontext import json_value
 from clarion.preferences.store import GLOBAL, list_preferences_of_people
 from clarion.providers.definition.receipts import ReceiptKind
+from clarion.subscribers.addresses.targets import list_places
 from clarion.subscribers.channels import list_channels
 from clarion.subscribers.store import list_subscribers_by_id, list_subscribers_by_key
 from clarion.triggers.store import list_triggers_by_id
@@ -189,7 +191,12 @@ async def _add_preferences(db: Connection, environment_id: EnvironmentId, runs: 
     asking = {one.id for one in versions.values() if not _NEEDS_CHANNELS.isdisjoint(one.channels)}
     needing = [run.subscriber.id for run in runs if run.version.id in asking]
     channels = await list_channels(db, environment_id, list(dict.fromkeys(needing)))
+    chatting = [run.subscriber.id for run in runs if Channel.CHAT in run.version.channels]
+    places = await list_places(db, environment_id, list(dict.fromkeys(chatting)))
     for run in runs:
         run.subscriber_global = layers.get((run.subscriber.id, GLOBAL))
         run.subscriber_workflow = layers.get((run.subscriber.id, run.workflow.id))
         run.channels = channels.get(run.subscriber.id, [])
+        if run.subscriber.id in places:
+            wanted = keys_of(run.trigger.contexts or {})
+            run.endpoints = [one for one in places[run.subscriber.id] if one.context_keys == wanted]

@@ -7,8 +7,9 @@ from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.content.environment import NO_CONTENT, EnvironmentContent
-from clarion.ids import JobId, MessageId, NotificationId, id_text
+from clarion.ids import EndpointId, JobId, MessageId, NotificationId, id_text
 from clarion.jobs.model import Job
+from clarion.subscribers.addresses.targets import EndpointPlace
 from clarion.subscribers.model import ChannelEntry, Subscriber
 from clarion.triggers.model import Trigger
 from clarion.vocabulary import Channel, MessageStatus, Severity
@@ -32,6 +33,7 @@ class NewMessage(Struct, kw_only=True):
     email_options: dict[str, Any] | None = None
     phone: str | None = None
     webhook_url: str | None = None
+    endpoint_id: EndpointId | None = None
     device_tokens: list[str] | None = None
     cta: dict[str, Any] | None = None
     avatar: str | None = None
@@ -53,6 +55,8 @@ class Run(Struct, kw_only=True):
     subscriber_global: PreferenceLayer | None = None
     subscriber_workflow: PreferenceLayer | None = None
     channels: list[ChannelEntry] = []
+    endpoints: list[EndpointPlace] = []
+    """Those of exactly the contexts of the trigger."""
     topics: list[dict[str, str]] = []
     recipient: dict[str, Any] | None = None
     actor: Subscriber | None = None

@@ -84,6 +84,7 @@ MESSAGES = Insert(
     *("subscriber_id", "channel", "provider_id", "status", "content", "subject", "title", "email", "phone"),
     *("email_options", "webhook_url", "device_tokens", "cta", "avatar", "data", "severity"),
     *("seen", "read", "archived", "delivered_at", "error_text", "created_at", "updated_at", "position", "context_keys"),
+    "endpoint_id",
 )
 
 
@@ -96,6 +97,7 @@ def _message_row(environment_id: EnvironmentId, run: Run, message: NewMessage, n
         *(_json(message.device_tokens), _json(message.cta), message.avatar, _json(message.data), message.severity),
         *(False, False, False, delivered_at, message.error_text, now, now, message.id),
         _context_keys(run.trigger),
+        message.endpoint_id,
     )
 
 

@@ -91,6 +91,12 @@ RULES: dict[str | None, Rule] = {
         "Neither {name} nor the integration has a webhook URL.",
         "Give the integration a webhook URL, or store one in the person's credentials.",
     ),
+    DetailCode.ENDPOINT_DELETED: decide_always(
+        DecisionKind.ADDRESS,
+        Verdict.FAILED,
+        "The channel endpoint of {name} that the message was for is gone.",
+        "Create the endpoint again, and trigger again.",
+    ),
     DetailCode.TOKEN_REMOVED: decide_always(
         DecisionKind.ADDRESS,
         Verdict.FAILED,

@@ -81,6 +81,7 @@ class IntegrationCache:
     """Caches the integrations of each environment until one of them changes."""
 
     def __init__(self, vault: Vault) -> None:
+        self.vault = vault
         self._load = partial(list_integrations, vault=vault)
 
     async def list(self, db: Connection, environment_id: EnvironmentId, version: int) -> Sequence[Integration]:

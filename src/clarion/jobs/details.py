@@ -108,6 +108,11 @@ class DetailCode(StrEnum):
         DetailStatus.WARNING,
         "Neither the subscriber nor the integration has a webhook URL",
     )
+    ENDPOINT_DELETED = (
+        "endpoint_deleted",
+        DetailStatus.WARNING,
+        "The channel endpoint was deleted before the message was sent",
+    )
     TOKEN_REMOVED = "token_removed", DetailStatus.WARNING, "Invalid push device token was removed from subscriber"
     EMAIL_SUPPRESSED = "email_suppressed", DetailStatus.FAILED, "Subscriber's email address is suppressed"
     PHONE_SUPPRESSED = "phone_suppressed", DetailStatus.FAILED, "Subscriber's phone number is suppressed"

@@ -34,10 +34,12 @@ from clarion.sending.model import BY_ENTRY, ClaimedSend, OutgoingMessage
 from clarion.sending.outgoing import add_contexts
 from clarion.sending.places import IntegrationShares, Places, Room, SendQueue
 from clarion.sending.planning import plan_sends
+from clarion.subscribers.addresses.targets import list_targets
 from clarion.subscribers.channels import list_channels
 from clarion.subscribers.model import ChannelEntry
 from clarion.triggers.attachments import has_attachments, list_files, put_files
 from clarion.triggers.model import TriggerState
+from clarion.vault import Vault
 from clarion.vocabulary import Channel, JobStatus
 
 LEASE = Millis(30 * SECOND)
@@ -47,8 +49,8 @@ DEFERRED_FOR = Millis(SECOND)
 # Neither ordered nor joined: either way PostgreSQL would rather walk all messages than look up and sort these few.
 LIST_MESSAGES = sql("""
     SELECT job_id, trigger_id, subscriber_id, id, channel, provider_id, integration_id, error_id, content, subject,
-        title, email, email_options, phone, webhook_url, device_tokens, data, provider_message_id, retry_at,
-        given_up_at, refused_by
+        title, email, email_options, phone, webhook_url, endpoint_id, device_tokens, data, provider_message_id,
+        retry_at, given_up_at, refused_by
     FROM messages WHERE environment_id = :environment_id AND job_id {any:job_ids} AND channel <> 'in_app'
 """)
 # Apps get the payload with a push message.
@@ -97,6 +99,8 @@ async def claim_sends(
     lease_until = Millis(now + lease)
     sends = [_claimed_send(room.queue, row, known, lease_until) for row in rows]
     await _load(db, environment_id, sends, now)
+    await _add_endpoints(db, environment_id, sends, integrations.vault)
+    await _add_addresses(db, environment_id, sends)
     sends = await _drop_canceled(db, environment_id, sends, now)
     planned = await plan_sends(db, environment_id, sends, now)
     waiting = [_wait(send, wait, now) for send, wait in planned if wait]
@@ -216,6 +220,9 @@ async def _load(db: Connection, environment_id: EnvironmentId, sends: Sequence[C
     await _add_runs(db, environment_id, [send for send in sends if send.needs_run or send.is_canceled])
     await _add_entries(db, environment_id, sends)
     await _add_files(db, environment_id, sends)
+
+
+async def _add_addresses(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
     await add_regions(db, environment_id, sends)
     await add_suppressed(db, environment_id, sends)
     await add_contexts(db, environment_id, sends)
@@ -237,6 +244,7 @@ def _message(row: Row) -> OutgoingMessage:
         email_options=json_value(row["email_options"]),
         phone=row["phone"],
         webhook_url=row["webhook_url"],
+        endpoint_id=row["endpoint_id"],
         device_tokens=json_value(row["device_tokens"]),
         data=json_value(row["data"]),
         is_sent=row["provider_message_id"] is not None,
@@ -289,13 +297,29 @@ async def _add_files(db: Connection, environment_id: EnvironmentId, sends: Seque
 
 async def _add_entries(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
     """What each person has at the provider of a chat or push message."""
-    asking = [(send, one) for send in sends for one in send.messages if one.channel in BY_ENTRY]
+    asking = [
+        (send, one) for send in sends for one in send.messages if one.channel in BY_ENTRY and one.endpoint_id is None
+    ]
     people = list(dict.fromkeys(message.subscriber_id for _, message in asking))
     channels = await list_channels(db, environment_id, people)
     for send, message in asking:
         entry = _find_entry(channels, message)
         if entry is not None:
             send.entries[message.id] = entry
+
+
+async def _add_endpoints(
+    db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], vault: Vault
+) -> None:
+    """What messages to channel endpoints need: the address, and the token of its connection."""
+    ids = [one.endpoint_id for send in sends for one in send.messages if one.endpoint_id is not None]
+    targets = await list_targets(db, environment_id, ids, vault) if ids else {}
+    for send in sends:
+        for place, message in enumerate(send.messages):
+            target = None if message.endpoint_id is None else targets.get(message.endpoint_id)
+            if target is not None:
+                send.messages[place] = replace(message, webhook_url=target.webhook_url, phone=target.phone)
+                send.entries[message.id] = target.entry
 
 
 def _find_entry(channels: dict[SubscriberId, list[ChannelEntry]], message: OutgoingMessage) -> ChannelEntry | None:

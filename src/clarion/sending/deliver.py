@@ -138,6 +138,8 @@ class Deliverer:
         route = send.planned.get(message.id)
         if message.id in send.suppressed:
             result: NotSent | None = _skip_suppressed(send, message, now)
+        elif message.endpoint_id is not None and message.id not in send.entries:
+            result = _skip_deleted_endpoint(send, message, now)
         elif route is None:
             result = _fail_without_integration(send, message, now)
         elif _lacks_address(message, route.integrations[0]):
@@ -229,6 +231,9 @@ class _Attempt:
         self._send.job.provider_id = integration.provider_id
         raw: dict[str, object] = {"_integrationId": id_text(integration.id), "identifier": integration.identifier}
         raw["by"] = find_reason(self._send, self._message, integration)
+        entry = self._send.entries.get(self._message.id)
+        if entry is not None and entry.endpoint_identifier is not None:
+            raw["endpoint"] = entry.endpoint_identifier
         if is_first and route.passed_over:
             raw["passedOver"] = route.passed_over
             if route.rests_until:
@@ -315,7 +320,7 @@ class _Attempt:
     @property
     def _has_own_address(self) -> bool:
         """Whether it went to an address of the recipient's own, which tells nothing about the integration."""
-        return self._message.webhook_url is not None
+        return self._message.webhook_url is not None or self._message.endpoint_id is not None
 
     def _forget_tokens(self, integration: Integration, tokens: Sequence[str]) -> None:
         if tokens:
@@ -342,6 +347,15 @@ def _lacks_address(message: OutgoingMessage, integration: Integration) -> bool:
 
 def _skip_unaddressed(send: ClaimedSend, message: OutgoingMessage, now: Millis) -> NotSent:
     code = DetailCode.WEBHOOK_MISSING
+    send.job.note(now, code, raw={"providerId": message.provider_id})
+    send.outcomes[message.id] = SendOutcome(
+        status=MessageStatus.WARNING, provider_id=message.provider_id, error_text=code.text
+    )
+    return NotSent()
+
+
+def _skip_deleted_endpoint(send: ClaimedSend, message: OutgoingMessage, now: Millis) -> NotSent:
+    code = DetailCode.ENDPOINT_DELETED
     send.job.note(now, code, raw={"providerId": message.provider_id})
     send.outcomes[message.id] = SendOutcome(
         status=MessageStatus.WARNING, provider_id=message.provider_id, error_text=code.text

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.engine.records import Run
-from clarion.ids import EnvironmentId, IntegrationId, MessageId, NotificationId, SubscriberId, TriggerId
+from clarion.ids import EndpointId, EnvironmentId, IntegrationId, MessageId, NotificationId, SubscriberId, TriggerId
 from clarion.integrations.model import Integration
 from clarion.jobs.model import Job
 from clarion.monitoring.traces.store import MessageTrace
@@ -42,6 +42,8 @@ class OutgoingMessage(Struct, frozen=True, kw_only=True):
     """What the step says about sender, copies and headers; overrides of the trigger win."""
     phone: str | None
     webhook_url: str | None
+    endpoint_id: EndpointId | None = None
+    """The channel endpoint that it goes to; its address is read when the send is claimed."""
     device_tokens: list[str] | None
     data: dict[str, Any] | None
     is_sent: bool

@@ -256,7 +256,8 @@ def _choose_by_entry(send: ClaimedSend, message: OutgoingMessage, fitting: Seque
     of_provider = [one for one in fitting if one.provider_id == message.provider_id]
     entry = send.entries.get(message.id)
     its_own = [one for one in of_provider if entry is not None and one.id == entry.integration_id]
-    return its_own or sorted(of_provider, key=failover_key)[:1]
+    # The token of an endpoint is of no use to another account.
+    return its_own if message.endpoint_id is not None else its_own or sorted(of_provider, key=failover_key)[:1]
 
 
 def _find_refusal(integration: Integration, variables: dict[str, Any] | None) -> str | None:

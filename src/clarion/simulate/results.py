@@ -107,4 +107,4 @@ def _address(row: Row, subscriber_key: str) -> str:
         return ", ".join(f"…{token[-_SHOWN_OF_TOKEN:]}" for token in json_value(row["device_tokens"]))
     if channel is Channel.CHAT and (row["webhook_url"] or row["phone"]):
         return str(urlsplit(row["webhook_url"]).hostname if row["webhook_url"] else row["phone"])
-    return subscriber_key
+    return str(row["endpoint_identifier"] or subscriber_key)

@@ -77,7 +77,10 @@ LIST_RUNS = sql("""
 """)
 LIST_MESSAGES = sql("""
     SELECT notification_id, channel, step_id, email, phone, webhook_url, device_tokens, provider_id, integration_id,
-        subject, title, content, created_at, delivered_at
+        subject, title, content, created_at, delivered_at, (
+            SELECT identifier FROM channel_endpoints AS e
+            WHERE e.environment_id = :environment_id AND e.id = messages.endpoint_id
+        ) AS endpoint_identifier
     FROM messages WHERE environment_id = :environment_id AND status = 'sent' AND created_at >= :since
     ORDER BY created_at, id
 """)

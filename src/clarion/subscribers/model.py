@@ -45,6 +45,8 @@ class ChannelEntry(Struct, frozen=True, kw_only=True):
     integration_id: IntegrationId
     integration_identifier: str
     credentials: dict[str, Any]
+    endpoint_identifier: str | None = None
+    """Of a channel endpoint; None for credentials that are stored with the person."""
 
 
 def append_credentials(stored: Mapping[str, Any], supplied: Mapping[str, Any]) -> dict[str, Any]:

@@ -258,6 +258,7 @@ messages = Table(
     text_("email_options", optional=True),  # JSON object: sender, copies, headers that the step asks for
     text_("phone", optional=True),
     text_("webhook_url", optional=True),
+    id_("endpoint_id", optional=True),  # the channel endpoint that it goes to
     text_("device_tokens", optional=True),  # JSON array
     text_("cta", optional=True),  # JSON object
     text_("avatar", optional=True),

@@ -338,7 +338,7 @@ CREATE TABLE messages (
     context_keys TEXT,
     position BLOB,
     created_at BIGINT NOT NULL,
-    updated_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL, endpoint_id BLOB,
     PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE notifications (
@@ -727,4 +727,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0025', '0024..0025');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0026', '0025..0026');

@@ -5,7 +5,7 @@ from typing import Any
 
 from clarion.engine.records import NewMessage
 from clarion.engine.steps.decision import Failed, Sending, StepContext, StepOutcome
-from clarion.ids import MessageId, new_id
+from clarion.ids import EndpointId, MessageId, new_id
 from clarion.jobs.details import DetailCode
 from clarion.providers.definition.overrides import provider_overrides
 from clarion.providers.definition.provider import PushProvider
@@ -94,15 +94,29 @@ def _wanted_phone(context: StepContext) -> str | None:
 async def decide_chat(context: StepContext) -> StepOutcome:
     controls = context.read_controls(TextControls)
     text = render_text(controls.body or "", context.variables)
-    places = [(entry.provider_id, entry.credentials.get("webhookUrl")) for entry in _entries(context, Channel.CHAT)]
-    places += [(provider_id, None) for provider_id in _list_open_chats(context, {one for one, _ in places})]
-    messages = []
-    for provider_id, webhook_url in places:
-        message = _message(context, Channel.CHAT, text)
-        message.provider_id, message.webhook_url = provider_id, webhook_url
-        message.phone = context.run.subscriber.phone
-        messages.append(message)
+    messages = [_chat(context, text, one.provider_id, endpoint_id=one.id) for one in context.run.endpoints]
+    messages += [
+        _chat(context, text, entry.provider_id, webhook_url=entry.credentials.get("webhookUrl"))
+        for entry in _entries(context, Channel.CHAT)
+    ]
+    taken = {str(one.provider_id) for one in messages}
+    messages += [_chat(context, text, provider_id) for provider_id in _list_open_chats(context, taken)]
     return _send_all(context, Channel.CHAT, messages)
+
+
+def _chat(
+    context: StepContext,
+    text: str,
+    provider_id: str,
+    *,
+    webhook_url: str | None = None,
+    endpoint_id: EndpointId | None = None,
+) -> NewMessage:
+    message = _message(context, Channel.CHAT, text)
+    message.provider_id, message.webhook_url, message.endpoint_id = provider_id, webhook_url, endpoint_id
+    # That of an endpoint is read when the message is sent.
+    message.phone = context.run.subscriber.phone if endpoint_id is None else None
+    return message
 
 
 def _list_open_chats(context: StepContext, taken: set[str]) -> list[str]:

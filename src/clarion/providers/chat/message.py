@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import FailureKind, SendFailure
-from clarion.secret import PartlyPrinted
+from clarion.secret import PartlyPrinted, Secret
 
 KNOWN = frozenset({"content"})
 
@@ -19,6 +19,8 @@ class Chat(PartlyPrinted, frozen=True, kw_only=True):
     webhook: str
     """Empty if the subscriber has none."""
     channel: str = ""
+    token: Secret | None = None
+    """That of the connection of a channel endpoint."""
     phone: str = ""
     phone_region: str = ""
     """The subscriber's region, if the number has no country code and the region is known."""
@@ -40,6 +42,7 @@ def read_chat(outgoing: Outgoing) -> Chat:
         text=str(outgoing.overrides.get("content") or outgoing.content),
         webhook=(outgoing.webhook_url or "").strip(),
         channel=str(outgoing.entry.get("channel") or "").strip(),
+        token=Secret(outgoing.entry["accessToken"]) if outgoing.entry.get("accessToken") else None,
         phone=outgoing.phone or "",
         phone_region=outgoing.phone_region,
         entry=outgoing.entry,

@@ -8,6 +8,7 @@ from clarion.providers.definition.request import ProviderRequest, bearer
 from clarion.providers.definition.result import (
     FailureKind,
     ProviderAnswer,
+    SendFailure,
     codes,
     either,
     error_text,
@@ -31,9 +32,15 @@ class SlackCredentials(Credentials):
 
 
 def request(account: SlackCredentials, chat: Chat) -> ProviderRequest:
-    if account.token and chat.channel and not chat.webhook:
+    token = chat.token or account.token
+    if chat.channel and not chat.webhook:
+        if token is None:
+            raise SendFailure(
+                FailureKind.RECIPIENT_INVALID,
+                "There is no token for the channel: connect the workspace again, or give the integration a `token`",
+            )
         body = {"channel": chat.channel, "text": chat.text}
-        return ProviderRequest.json("https://slack.com/api/chat.postMessage", body, auth=bearer(account.token))
+        return ProviderRequest.json("https://slack.com/api/chat.postMessage", body, auth=bearer(token))
     return ProviderRequest.json(chat.webhook_url, {"text": chat.text})
 
 

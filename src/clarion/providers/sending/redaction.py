@@ -23,6 +23,7 @@ _BEFORE_WORD = r"(?:(?<![0-9A-Za-z])|(?<=\\[bfnrt])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u
 _BEFORE_PATH = r"(?:(?<=/)|(?<=%2[Ff]))"
 _AFTER_WORD = r"(?![0-9A-Za-z])"
 _SAFE_EVERYWHERE = re.compile(r"[A-Za-z0-9_.~-]*")
+_ENTRY_SECRETS = ("accessToken",)
 _URLS = frozenset({"webhookUrl", "baseUrl", "apiURL", "redirectUrl"})
 
 
@@ -92,6 +93,7 @@ def _secrets_of_message(outgoing: Outgoing) -> Iterator[SecretText]:
     yield from _secrets_of_url(outgoing.webhook_url or "")
     yield from _secrets_of_url(outgoing.receipts_url or "")
     yield from map(SecretText, outgoing.device_tokens)
+    yield from (SecretText(str(outgoing.entry[name])) for name in _ENTRY_SECRETS if outgoing.entry.get(name))
     yield from (SecretText(str(one)) for one in outgoing.overrides.get("deviceTokens") or ())
 
 

@@ -203,7 +203,8 @@ EXPORTED = (
         columns=(
             *("id", "notification_id", "job_id", "trigger_id", "workflow_id", "step_id", "channel", "provider_id"),
             *("integration_id", "provider_message_id", "delivery", "status", "content", "subject", "title", "email"),
-            *("email_options", "phone", "webhook_url", "device_tokens", "cta", "avatar", "data", "severity", "seen"),
+            *("email_options", "phone", "webhook_url", "endpoint_id", "device_tokens", "cta", "avatar", "data"),
+            *("severity", "seen"),
             *("read", "archived", "seen_at", "read_at", "archived_at", "snoozed_until", "delivered_at", "error_id"),
             *("error_text", "retry_at", "given_up_at", "refused_by", "context_keys", "created_at", "updated_at"),
         ),

@@ -1,0 +1,94 @@
+"""Where chat steps send to: the endpoints of people, and what a provider needs to reach each of them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from clarion.db.port import Connection
+from clarion.db.query import sql
+from clarion.ids import EndpointId, EnvironmentId, SubscriberId
+from clarion.jsontext import json_value
+from clarion.subscribers.addresses.model import EndpointType
+from clarion.subscribers.model import ChannelEntry
+from clarion.vault import Vault
+
+LIST_ENDPOINTS = sql("""
+    SELECT t.id, t.subscriber_id, t.context_keys, i.provider_id
+    FROM channel_endpoints AS t
+    JOIN integrations AS i ON i.environment_id = t.environment_id AND i.id = t.integration_id
+    WHERE t.environment_id = :environment_id AND t.subscriber_id {any:subscriber_ids}
+    AND i.active AND i.deleted_at IS NULL AND i.channel = 'chat'
+    ORDER BY t.id
+""")
+LIST_TARGETS = sql("""
+    SELECT t.environment_id, t.id, t.identifier, t.type, t.endpoint, t.integration_id, i.provider_id,
+        i.identifier AS integration_identifier, c.id AS connection_id, c.auth, c.workspace
+    FROM channel_endpoints AS t
+    JOIN integrations AS i ON i.environment_id = t.environment_id AND i.id = t.integration_id
+    LEFT JOIN channel_connections AS c ON c.environment_id = t.environment_id AND c.id = t.connection_id
+    WHERE t.environment_id = :environment_id AND t.id {any:ids} AND i.deleted_at IS NULL
+""")
+
+
+class EndpointPlace(Struct, frozen=True):
+    """An endpoint as a chat step sees it: nothing of it is decrypted before a message is sent."""
+
+    id: EndpointId
+    provider_id: str
+    context_keys: tuple[str, ...]
+
+
+class EndpointTarget(Struct, frozen=True, kw_only=True):
+    """An endpoint that a message goes to, with the token of its connection."""
+
+    entry: ChannelEntry
+    webhook_url: str | None = None
+    phone: str | None = None
+
+
+async def list_places(
+    db: Connection, environment_id: EnvironmentId, subscriber_ids: Sequence[SubscriberId]
+) -> dict[SubscriberId, list[EndpointPlace]]:
+    """The endpoints at active chat integrations of several people, by person, oldest first."""
+    places: dict[SubscriberId, list[EndpointPlace]] = {}
+    if subscriber_ids:
+        rows = await db.fetch(LIST_ENDPOINTS, environment_id=environment_id, subscriber_ids=list(subscriber_ids))
+        for row in rows:
+            place = EndpointPlace(row["id"], row["provider_id"], tuple(json_value(row["context_keys"])))
+            places.setdefault(SubscriberId(row["subscriber_id"]), []).append(place)
+    return places
+
+
+async def list_targets(
+    db: Connection, environment_id: EnvironmentId, ids: Sequence[EndpointId], vault: Vault
+) -> dict[EndpointId, EndpointTarget]:
+    """Decrypt the endpoints that messages go to; those that were deleted are left out."""
+    rows = await db.fetch(LIST_TARGETS, environment_id=environment_id, ids=list(dict.fromkeys(ids)))
+    targets = {}
+    for row in rows:
+        endpoint = json_value(vault.open(row["endpoint"], context=row["environment_id"] + row["id"]))
+        connection = {}
+        if row["auth"] is not None:
+            auth = json_value(vault.open(row["auth"], context=row["environment_id"] + row["connection_id"]))
+            connection = {"accessToken": auth["accessToken"], "workspaceId": json_value(row["workspace"])["id"]}
+        credentials = _credentials(EndpointType(row["type"]), endpoint) | connection
+        entry = ChannelEntry(
+            provider_id=row["provider_id"],
+            integration_id=row["integration_id"],
+            integration_identifier=row["integration_identifier"],
+            credentials=credentials,
+            endpoint_identifier=row["identifier"],
+        )
+        url = endpoint.get("url")
+        targets[EndpointId(row["id"])] = EndpointTarget(entry=entry, webhook_url=url, phone=endpoint.get("phoneNumber"))
+    return targets
+
+
+def _credentials(kind: EndpointType, endpoint: dict[str, Any]) -> dict[str, Any]:
+    """The address under the names that providers read."""
+    if kind is EndpointType.SLACK_CHANNEL:
+        return {"channel": endpoint["channelId"]}
+    if kind is EndpointType.SLACK_USER:
+        return {"channel": endpoint["userId"]}
+    return {name: value for name, value in endpoint.items() if name != "url"} | {"endpointType": kind}
