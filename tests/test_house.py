@@ -35,6 +35,7 @@ UNSCOPED = {
     "clarion.environments.link_secrets",
     "clarion.environments.store",
     "clarion.content.environment.FIND_ENVIRONMENT",
+    "clarion.content.translations.languages",
     "clarion.http.idempotency.LOCK_KEYS",
     "clarion.http.idempotency.LIST_SEALED",
     "clarion.http.idempotency.UPDATE_BODY",

@@ -9,44 +9,7 @@ from msgspec import Struct
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-import clarion.audit.routes
-import clarion.contexts.routes
-import clarion.environments.lifecycle_routes
-import clarion.environments.promotion.routes
-import clarion.environments.routes
-import clarion.explain.routes
-import clarion.inbox.preference_routes
-import clarion.inbox.routes
-import clarion.inbox.server_routes
-import clarion.inbox.sessions.routes
-import clarion.inbox.topic_routes
-import clarion.integrations.health_routes
-import clarion.integrations.routes
-import clarion.members.links.routes
-import clarion.members.oidc.routes
-import clarion.members.sessions.routes
-import clarion.members.team.routes
-import clarion.messages.routes
-import clarion.monitoring.routes
-import clarion.preferences.routes
-import clarion.preferences.unsubscribe.routes
-import clarion.receipts.routes
-import clarion.runs.activity.routes
-import clarion.runs.notifications.routes
-import clarion.runs.routes
-import clarion.search.routes
-import clarion.sending.dead_letters.routes
-import clarion.sending.suppressions.routes
-import clarion.simulate.routes
-import clarion.subscribers.addresses.connection_routes
-import clarion.subscribers.addresses.endpoint_routes
-import clarion.subscribers.personal_data.routes
-import clarion.subscribers.routes
-import clarion.topics.routes
-import clarion.triggers.routes
-import clarion.web.routes
-import clarion.webhooks.routes
-import clarion.workflows.routes
+from clarion import operations
 from clarion.background import BackgroundService, ServiceName, Supervisor
 from clarion.bus import Bus, Signal
 from clarion.clock import SECOND, Clock
@@ -63,7 +26,6 @@ from clarion.environments.deletion import EnvironmentDeleter
 from clarion.http.authorization import Authenticators
 from clarion.http.description.openapi import describe_api
 from clarion.http.description.reference import REFERENCE_POLICY, render_reference
-from clarion.http.operation import Operation, operations_of
 from clarion.http.origins import INBOX_PATHS
 from clarion.http.server.proxies import TrustedProxies, trust_proxies
 from clarion.http.service import Service
@@ -103,48 +65,7 @@ _STATISTICS_COMMITS = 30
 """A worker that only looks for work takes seconds for as many."""
 _ANNOUNCE_SECONDS = 0.01
 
-OPERATIONS: list[Operation] = operations_of(
-    clarion.subscribers.routes,
-    clarion.preferences.routes,
-    clarion.preferences.unsubscribe.routes,
-    clarion.topics.routes,
-    clarion.contexts.routes,
-    clarion.workflows.routes,
-    clarion.triggers.routes,
-    clarion.simulate.routes,
-    clarion.integrations.health_routes,
-    clarion.subscribers.addresses.connection_routes,
-    clarion.subscribers.addresses.endpoint_routes,
-    clarion.subscribers.personal_data.routes,
-    clarion.integrations.routes,
-    clarion.messages.routes,
-    clarion.inbox.server_routes,
-    clarion.receipts.routes,
-    clarion.sending.suppressions.routes,
-    clarion.runs.notifications.routes,
-    clarion.explain.routes,
-    clarion.runs.routes,
-    clarion.runs.activity.routes,
-    clarion.sending.dead_letters.routes,
-    clarion.webhooks.routes,
-    clarion.environments.routes,
-    clarion.audit.routes,
-    clarion.environments.lifecycle_routes,
-    clarion.environments.promotion.routes,
-    clarion.members.sessions.routes,
-    clarion.members.links.routes,
-    clarion.members.oidc.routes,
-    clarion.members.team.routes,
-    clarion.search.routes,
-    clarion.monitoring.routes,
-    clarion.inbox.sessions.routes,
-    clarion.inbox.preference_routes,
-    clarion.inbox.routes,
-    clarion.inbox.topic_routes,
-)
-
-DEMO_OPERATIONS = operations_of(clarion.web.routes)
-"""Of the demo page; not a part of the API."""
+OPERATIONS = operations.OPERATIONS
 
 
 class Application(Struct, frozen=True, kw_only=True):
@@ -340,7 +261,7 @@ def build_application(  # noqa: PLR0913 - what it is composed of
         **inbox_pages(),
     }
     service = Service(
-        [*OPERATIONS, *DEMO_OPERATIONS] if settings.serves_demo else OPERATIONS,
+        [*OPERATIONS, *operations.DEMO_OPERATIONS] if settings.serves_demo else OPERATIONS,
         database=database,
         services=services,
         authenticators=Authenticators(key=authenticator, session=tokens.authenticate, member=member_sessions),

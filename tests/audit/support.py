@@ -240,7 +240,40 @@ def _change(operation: str, action: str, prepare: Callable[[Api], Awaitable[Read
     return AuditedChange(method=method, path=path, action=action, prepare=prepare, **more)
 
 
+TEXTS = {"resourceId": "welcome", "resourceType": "workflow", "locale": "en_US", "content": {"hello": "Hello"}}
+
+
+async def _new_translation(api: Api) -> Ready:
+    await create(api, "/v2/workflows", WORKFLOW | {"isTranslationEnabled": True})
+    return "/v2/translations", TEXTS
+
+
+async def _deleted_translation(api: Api) -> Ready:
+    await api.post("/v2/translations", json=(await _new_translation(api))[1])
+    return "/v2/translations/workflow/welcome/en_US", None
+
+
+async def _deleted_translation_group(api: Api) -> Ready:
+    await _deleted_translation(api)
+    return "/v2/translations/workflow/welcome", None
+
+
+async def _imported_translations(api: Api) -> Ready:
+    await _new_translation(api)
+    texts = {"workflows": {"welcome": {"hello": "Hallo"}}}
+    return "/v2/translations/master-json", {"locale": "de_DE", "masterJson": texts}
+
+
+async def _changed_languages(_: Api) -> Ready:
+    return "/v1/organizations/settings", {"defaultLocale": "de_DE", "targetLocales": ["fr_FR"]}
+
+
 AUDITED = [
+    _change("POST /v2/translations", "translation.update", _new_translation),
+    _change("DELETE /v2/translations/{resourceType}/{resourceId}/{locale}", "translation.delete", _deleted_translation),
+    _change("DELETE /v2/translations/{resourceType}/{resourceId}", "translation.delete", _deleted_translation_group),
+    _change("POST /v2/translations/master-json", "translation.update", _imported_translations),
+    _change("PATCH /v1/organizations/settings", "organization.update", _changed_languages),
     _change("POST /v2/workflows", "workflow.create", _new_workflow),
     _change("PUT /v2/workflows/{workflowId}", "workflow.update", _replaced_workflow),
     _change("PATCH /v2/workflows/{workflowId}", "workflow.update", _patched_workflow),

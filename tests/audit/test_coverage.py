@@ -17,6 +17,11 @@ DATA_SCOPES = {
     Scope.EVENTS_WRITE: "data: what happens; the activity feed has it",
 }
 NOT_AUDITED = {
+    (
+        "POST",
+        "/v2/translations/upload",
+    ): "a form, audited as POST /v2/translations; tests/content/translations tries it",
+    ("POST", "/v2/translations/master-json/upload"): "a form, audited as the same with JSON",
     ("POST", "/v2/workflows/{workflowId}/step/{stepId}/preview"): "saves nothing",
     ("POST", "/v1/workflows/steps/preview"): "saves nothing",
     ("POST", "/v2/environments/{targetEnvironmentId}/diff"): "saves nothing",

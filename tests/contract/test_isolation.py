@@ -51,6 +51,9 @@ MISSING = {
     "address": "missing@example.org",
     "memberId": "01a1df28-0000-7000-8000-000000000000",
     "invitationId": "0" * 32,
+    "resourceType": "workflow",
+    "resourceId": "missing",
+    "locale": "en_US",
 }
 MALFORMED = dict.fromkeys(
     (
@@ -131,6 +134,9 @@ async def theirs(database: Database, vault: Vault, other_api: Api) -> dict[str, 
     environment = other_api.environment
     subscriber = await make_subscriber(database, environment, "ada")
     workflow = await make_workflow(database, environment, key="welcome")
+    texts = {"resourceId": "welcome", "resourceType": "workflow", "locale": "en_US", "content": {"a": "b"}}
+    await other_api.patch("/v2/workflows/welcome", json={"isTranslationEnabled": True})
+    await other_api.post("/v2/translations", json=texts)
     trigger = await make_trigger(database, environment, workflow=workflow, transaction="tx-theirs")
     notification = await make_notification(database, environment, trigger=trigger, subscriber=subscriber)
     job = await make_job(database, environment, notification=notification)
@@ -181,6 +187,9 @@ async def theirs(database: Database, vault: Vault, other_api: Api) -> dict[str, 
         # Of another organization: members are those of all environments of theirs.
         "memberId": id_text(member.id),
         "invitationId": invitation.public_id,
+        "resourceType": "workflow",
+        "resourceId": "welcome",
+        "locale": "en_US",
     }
 
 

@@ -48,6 +48,7 @@ class TargetType(StrEnum):
     MEMBER = "member"
     INVITATION = "invitation"
     CHANNEL_CONNECTION = "channelConnection"
+    TRANSLATION = "translation"
 
 
 class Action(StrEnum):
@@ -58,6 +59,9 @@ class Action(StrEnum):
     WORKFLOW_UPDATE = "workflow.update"
     WORKFLOW_RESTORE = "workflow.restore"
     WORKFLOW_DELETE = "workflow.delete"
+    TRANSLATION_UPDATE = "translation.update"
+    TRANSLATION_DELETE = "translation.delete"
+    TRANSLATION_SWITCH = "translation.switch"
     INTEGRATION_CREATE = "integration.create"
     INTEGRATION_UPDATE = "integration.update"
     INTEGRATION_SET_PRIMARY = "integration.setPrimary"

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from clarion.audit.model import AuditTarget, TargetType
 from clarion.clock import iso_text
+from clarion.content.translations.model import AuditedLanguages, AuditedTranslation
 from clarion.db.port import Connection
 from clarion.environments.model import ApiKey, Environment
 from clarion.environments.store import list_environments
@@ -26,7 +27,17 @@ from clarion.webhooks.model import Endpoint
 from clarion.workflows.model import Step, VersionedWorkflow
 
 Audited: TypeAlias = (
-    ApiKey | ChannelConnection | Endpoint | Environment | Integration | Link | Member | Suppression | VersionedWorkflow
+    ApiKey
+    | AuditedLanguages
+    | AuditedTranslation
+    | ChannelConnection
+    | Endpoint
+    | Environment
+    | Integration
+    | Link
+    | Member
+    | Suppression
+    | VersionedWorkflow
 )
 
 _Field: TypeAlias = str | Callable[[Any, EnvironmentId], Any]
@@ -124,6 +135,19 @@ _KINDS: dict[type, _Kind] = {
     ApiKey: _Kind(
         type=TargetType.API_KEY,
         fields={"name": "name", "scopes": _show_scopes, "expiresAt": _show_expiry, "hint": "hint"},
+    ),
+    AuditedLanguages: _Kind(
+        type=TargetType.ORGANIZATION,
+        id=lambda languages: id_text(languages.organization_id),
+        name=None,
+        environment=None,
+        fields={"defaultLocale": "default_locale", "targetLocales": "target_locales"},
+    ),
+    AuditedTranslation: _Kind(
+        type=TargetType.TRANSLATION,
+        id=attrgetter("path"),
+        name=None,
+        fields={"isTranslationEnabled": "is_enabled", "content": "content"},
     ),
     ChannelConnection: _Kind(
         type=TargetType.CHANNEL_CONNECTION,

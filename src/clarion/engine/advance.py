@@ -27,6 +27,7 @@ from clarion.engine.steps.decision import (
 from clarion.engine.steps.digest import find_window_id
 from clarion.engine.steps.registry import DECIDE, FINISH
 from clarion.engine.steps.throttle import find_passes
+from clarion.engine.texts import note_texts
 from clarion.engine.throttles import ThrottlePasses
 from clarion.ids import EnvironmentId
 from clarion.jobs.details import DetailCode, canceled_detail
@@ -34,7 +35,8 @@ from clarion.jobs.model import FINISHED, Job, JobQueue
 from clarion.monitoring.logs import describe_error
 from clarion.preferences.model import DecidingLayer, decide_channel, layers_of, subscriber_layers
 from clarion.schedules import is_within
-from clarion.templates import TemplateProblem, render_value
+from clarion.templates import TemplateProblem, make_texts, render_value
+from clarion.templates.texts import NAME
 from clarion.triggers.model import TriggerState
 from clarion.vocabulary import Channel, JobStatus, StepType
 from clarion.work import WorkBudget, spending
@@ -118,7 +120,7 @@ class Advance:
             if is_finished:
                 return await FINISH[step.type](context)
             refused = _refuse(context)
-            return refused if refused is not None else await DECIDE[step.type](context)
+            return refused if refused is not None else await _decide(context)
         except (TemplateProblem, ControlsProblem) as problem:
             raw = {"reason": str(problem)}
             job.note(self._now, DetailCode.CONTENT_FAILED, raw=raw)
@@ -162,6 +164,8 @@ class Advance:
     def _context(self, run: Run, job: Job) -> StepContext:
         step = run.step_of(job)
         variables = variables_of(run)
+        if run.version.refers_to_texts:
+            variables[NAME] = make_texts(run.texts)
         return StepContext(
             now=self._now,
             run=run,
@@ -173,6 +177,12 @@ class Advance:
             throttles=self._throttles,
             defaults=self._defaults,
         )
+
+
+async def _decide(context: StepContext) -> StepOutcome:
+    outcome = await DECIDE[context.step.type](context)
+    note_texts(context)
+    return outcome
 
 
 def _choose(step: Step, variables: dict[str, object], circumstances: Circumstances) -> WithControls:

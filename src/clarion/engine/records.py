@@ -11,6 +11,7 @@ from clarion.ids import EndpointId, JobId, MessageId, NotificationId, id_text
 from clarion.jobs.model import Job
 from clarion.subscribers.addresses.targets import EndpointPlace
 from clarion.subscribers.model import ChannelEntry, Subscriber
+from clarion.templates.texts import NO_TEXTS, TextCatalog
 from clarion.triggers.model import Trigger
 from clarion.vocabulary import Channel, MessageStatus, Severity
 from clarion.workflows.model import WITH_MARKS, PreferenceLayer, Step, Workflow, WorkflowVersion
@@ -61,6 +62,8 @@ class Run(Struct, kw_only=True):
     recipient: dict[str, Any] | None = None
     actor: Subscriber | None = None
     content: EnvironmentContent = NO_CONTENT
+    texts: TextCatalog = NO_TEXTS
+    """The translated texts of the workflow for the person."""
     is_new: bool = False
     digested_into: NotificationId | None = None
     messages: list[NewMessage] = []

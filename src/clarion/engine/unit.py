@@ -17,6 +17,7 @@ from clarion.engine.load import start_runs
 from clarion.engine.recipients import Recipient
 from clarion.engine.records import Run
 from clarion.engine.steps.decision import Defaults
+from clarion.engine.texts import add_texts
 from clarion.engine.topic_rules import apply_topic_rules
 from clarion.engine.write import emit_run_events, write_runs
 from clarion.environments.configuration import Versioned, get_configuration_version, get_or_load
@@ -99,6 +100,7 @@ async def run_claim(
         content = await get_environment_content(db, environment_id, version, vault)
         for run in runs:
             run.content = content
+        await add_texts(db, runs, version)
         has_postponed |= await Advance(db, environment_id, defaults, now).run_all(runs)
         await write_runs(db, environment_id, runs, now)
         await emit_run_events(db, environment_id, runs, version, now)

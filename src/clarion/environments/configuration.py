@@ -6,7 +6,7 @@ uses a cached value only if that was loaded at the same version. A unit that cha
 these caches: it may be rolled back.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
 
 from msgspec import Struct
@@ -16,6 +16,7 @@ from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId
 
+K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 CONFIGURATION_VERSION = "(SELECT configuration_version FROM environments WHERE id = :environment_id)"
@@ -47,15 +48,15 @@ async def get_configuration_version(db: Connection, environment_id: EnvironmentI
 
 async def get_or_load(
     db: Connection,
-    slot: CacheSlot[EnvironmentId, Versioned[V]],
-    environment_id: EnvironmentId,
+    slot: CacheSlot[K, Versioned[V]],
+    key: K,
     version: int,
-    load: Callable[[Connection, EnvironmentId], Awaitable[V]],
+    load: Callable[[Connection, K], Awaitable[V]],
 ) -> V:
-    """Return the cached value, or load it if it is not of this version."""
+    """Return the cached value of an environment, or of something in it; load it if it is not of this version."""
     cache = db.caches.of(slot)
-    cached = cache.get(environment_id)
+    cached = cache.get(key)
     if cached is None or cached.version != version:
-        cached = Versioned(version, await load(db, environment_id))
-        cache.put(environment_id, cached)
+        cached = Versioned(version, await load(db, key))
+        cache.put(key, cached)
     return cached.value

@@ -62,6 +62,7 @@ RULES: dict[str | None, Rule] = {
     DetailCode.MESSAGE_CREATED: sending.content_made,
     DetailCode.CONTENT_FAILED: sending.content_failed,
     DetailCode.STEP_FAILED: sending.step_failed,
+    DetailCode.TEXTS_MISSING: sending.texts_missing,
     DetailCode.LINKS_LEFT_OUT: decide_always(
         DecisionKind.CONTENT,
         Verdict.PASSED,

@@ -39,7 +39,17 @@ _DELETED_BY = {
 def content_made(observed: Observed) -> Decision:
     count = observed.raw.get("messages", 1)
     summary = "The message was rendered." if count == 1 else f"{count} messages were rendered, one for each address."
+    language = observed.raw.get("language")
+    if isinstance(language, dict) and language.get("used"):
+        summary += f" Its texts are in {list_text(language['used'])}, for a person with {language.get('locale')}."
     return observed.decision(DecisionKind.CONTENT, Verdict.PASSED, summary)
+
+
+def texts_missing(observed: Observed) -> Decision:
+    keys = [str(key) for key in observed.raw.get("keys", ())]
+    summary = f"These texts were missing for {observed.raw.get('locale')}, so their keys were shown: {list_text(keys)}."
+    remedy = "Add them in the default language with POST /v2/translations; `isTranslationEnabled` must be true."
+    return observed.decision(DecisionKind.CONTENT, Verdict.PASSED, summary, remedy)
 
 
 def content_failed(observed: Observed) -> Decision:

@@ -12,6 +12,7 @@ from msgspec import Struct
 from clarion.clock import Millis
 from clarion.db.port import Connection, Database
 from clarion.http.caller import Caller, SubscriberSession
+from clarion.http.input.forms import FormReader, make_form_reader
 from clarion.http.input.queries import make_query_reader
 from clarion.http.input.unknown import Contract, InputWarning, contract_of
 from clarion.http.input.validation import make_body_reader
@@ -144,6 +145,9 @@ class Operation(Struct, frozen=True, kw_only=True):
     body_shape: type[Wire] | None
     is_body_optional: bool
     read_body: Callable[[bytes, list[InputWarning]], Wire] | None
+    form_shape: type[Wire] | None
+    read_form: FormReader[Wire] | None
+    """Of operations that take a form with files instead of JSON."""
     result: Any
     is_stream: bool
     """Whether it answers with server-sent events, whose data `result` describes."""
@@ -163,6 +167,10 @@ class Operation(Struct, frozen=True, kw_only=True):
     def is_safe(self) -> bool:
         """Whether the method is safe in the terms of HTTP: it only reads."""
         return self.method in _SAFE_METHODS
+
+    @property
+    def takes_body(self) -> bool:
+        return self.body_shape is not None or self.form_shape is not None
 
     @property
     def summary(self) -> str:
@@ -187,6 +195,7 @@ def operation(  # noqa: PLR0913 - the options of a route
     query: type[Wire] | None = None,
     body: type[Wire] | None = None,
     body_optional: bool = False,
+    form: type[Wire] | None = None,
     body_limit: int = SMALL_BODY,
     transaction: Transaction | None = None,
     batched: bool = False,
@@ -209,7 +218,8 @@ def operation(  # noqa: PLR0913 - the options of a route
     - `public`: everybody.
 
     The function takes a Call, the parameters of the path in their order, then `query` and `body` if they are declared.
-    With `body_optional` an absent body is taken as `{}`.
+    With `body_optional` an absent body is taken as `{}`. With `form` the body is a form with files, and the function
+    takes `form`.
 
     Of several statuses the first is the default. `transaction` is READ for GET and HEAD and WRITE for other methods
     unless given; with NONE the function takes a DetachedCall instead of the Call.
@@ -249,7 +259,7 @@ def operation(  # noqa: PLR0913 - the options of a route
                 raise TypeError(f"{handler.__qualname__}: a batched operation writes and takes nothing but bodies")
             path_kinds = check_parameters(handler, path, Sequence[Call], {"bodies": Sequence[body]})  # type: ignore[valid-type]
         else:
-            named = {"query": query, "body": body, "if_match": IfMatch if conditional else None}
+            named = {"query": query, "body": body, "form": form, "if_match": IfMatch if conditional else None}
             shapes = {name: shape for name, shape in named.items() if shape is not None}
             context = DetachedCall if declared is Transaction.NONE else Call
             path_kinds = check_parameters(handler, path, context, shapes)
@@ -277,6 +287,8 @@ def operation(  # noqa: PLR0913 - the options of a route
             body_shape=body,
             is_body_optional=body_optional,
             read_body=make_body_reader(body, contract) if body else None,
+            form_shape=form,
+            read_form=make_form_reader(form, contract) if form else None,
             result=result_of_batch(handler) if batched else result_of(handler),
             is_stream=returns_stream(handler),
             limit=limit or _default_limit(scope, is_for_subscribers=session),

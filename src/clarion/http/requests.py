@@ -81,16 +81,26 @@ def read_arguments(operation: Operation, request: Request, path_texts: list[str]
     except errors.Invalid as error:
         problems |= error.problems
     try:
-        if operation.read_body:
-            content = _check_body(operation, request.headers, body)
-            named["body"] = operation.read_body(content, request.warnings)
+        if operation.takes_body:
+            named |= _read_input(operation, request, body)
     except errors.Invalid as error:
         problems |= error.problems
-    if (body and operation.read_body is None) or (request.query and operation.read_query is None):
+    if (body and not operation.takes_body) or (request.query and operation.read_query is None):
         problems |= _check_unread(operation, request, body)
     if problems:
         raise errors.Invalid(problems)
     return Arguments(operation.path_values(path_texts), named)
+
+
+def _read_input(operation: Operation, request: Request, body: bytes) -> dict[str, Any]:
+    """The body, as JSON or as a form, by the name of its argument."""
+    if operation.read_form:
+        content_type = request.headers.get(b"content-type", b"")
+        return {"form": operation.read_form(content_type, body, request.warnings)}
+    if operation.read_body:
+        content = _check_body(operation, request.headers, body)
+        return {"body": operation.read_body(content, request.warnings)}
+    return {}
 
 
 def _check_unread(operation: Operation, request: Request, body: bytes) -> dict[str, list[errors.Problem]]:
@@ -98,7 +108,7 @@ def _check_unread(operation: Operation, request: Request, body: bytes) -> dict[s
     unread: dict[str, list[errors.Problem]] = {}
     if request.query and operation.read_query is None:
         unread |= find_unknown(parse_query(request.query), ())
-    if body and operation.read_body is None and body.strip() not in _EMPTY_BODIES:
+    if body and not operation.takes_body and body.strip() not in _EMPTY_BODIES:
         unread["body"] = [errors.Problem("is not read by this operation; leave it out")]
     if operation.contract is Contract.PUBLISHED:
         request.warnings.extend(InputWarning(name, problem.message) for name, (problem,) in unread.items())

@@ -57,6 +57,16 @@ class CheckedText(str):
         return cls(value)
 
 
+class UploadedFile:
+    """A file of a form; no struct, because its bytes are no JSON."""
+
+    __slots__ = ("content", "name")
+
+    def __init__(self, name: str, content: bytes) -> None:
+        self.name = name
+        self.content = content
+
+
 class EmailText(CheckedText):
     __slots__ = ()
     RULE = "must be an e-mail address such as ada@example.com"

@@ -90,6 +90,7 @@ class DetailCode(StrEnum):
         "There was one or more errors when trying to execute the notification",
     )
     LINKS_LEFT_OUT = "links_left_out", DetailStatus.WARNING, "Links were left out of the message"
+    TEXTS_MISSING = "texts_missing", DetailStatus.WARNING, "Translated texts were missing, and their keys were shown"
     ATTACHMENTS_LEFT_OUT = "attachments_left_out", DetailStatus.WARNING, "Attachments without a file were left out"
     OVERRIDES_IGNORED = "overrides_ignored", DetailStatus.WARNING, "Overrides were ignored"
 

@@ -8,9 +8,10 @@ from clarion.templates.parsing import (
     TemplateProblem,
     has_markup,
     list_references,
+    list_text_keys,
     weigh_markup,
 )
-from clarion.templates.rendering import check_template, render_text, render_value
+from clarion.templates.rendering import check_template, make_texts, render_text, render_value
 from clarion.templates.sanitizing import is_script_link, sanitize_text
 
 __all__ = [
@@ -25,6 +26,8 @@ __all__ = [
     "has_markup",
     "is_script_link",
     "list_references",
+    "list_text_keys",
+    "make_texts",
     "render_text",
     "render_value",
     "sanitize_text",

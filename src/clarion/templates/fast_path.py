@@ -16,6 +16,7 @@ from liquid.builtin.output import OutputNode
 from clarion.templates.filters import as_text
 from clarion.templates.markup_filters import MARKUP_FILTERS
 from clarion.templates.metering import MAX_OUTPUT
+from clarion.templates.texts import Texts, join_key
 
 
 class Variable(NamedTuple):
@@ -27,7 +28,7 @@ class Variable(NamedTuple):
 Segment = str | Variable
 """Literal text, or a variable."""
 
-_NOT_SIMPLE = (dict, list, tuple)
+_NOT_SIMPLE = (dict, list, tuple, Texts)
 # The engine computes these for every list and text, whether or not it has such a member.
 _SPECIAL = frozenset({"size", "first", "last"})
 
@@ -54,13 +55,7 @@ def render_segments(segments: list[Segment], variables: Mapping[str, Any], *, ht
         if isinstance(segment, str):
             texts.append(segment)
             continue
-        value: Any = variables
-        for name in segment.path:
-            if not isinstance(value, dict):
-                return None
-            value = value.get(name)
-            if value is None:
-                break
+        value = _look_up(segment.path, variables)
         if isinstance(value, _NOT_SIMPLE):
             return None
         text = segment.write(value)
@@ -70,6 +65,19 @@ def render_segments(segments: list[Segment], variables: Mapping[str, Any], *, ht
         texts.append(str(escape(text)) if html else text)
     rendered = "".join(texts)
     return rendered if len(rendered) <= MAX_OUTPUT else None
+
+
+def _look_up(path: tuple[str, ...], variables: Mapping[str, Any]) -> Any:
+    """Return the value of a variable, or what it is not simple in."""
+    value: Any = variables
+    for name in path:
+        if not isinstance(value, dict):
+            # What has members without being an object is left to the engine, but for texts, of which there are many.
+            return value.write(join_key(path), variables) if isinstance(value, Texts) else ()
+        value = value.get(name)
+        if value is None:
+            break
+    return value
 
 
 def _find_segment(node: Node) -> Segment | None:

@@ -32,7 +32,7 @@ def to_json(value: Any, indent: Any = None) -> str:
 
 def pluralize(value: Any, singular: Any = "", plural: Any = "") -> str:
     """`pluralize: "event", "events"`: "1 event", "3 events"; empty without a positive number; counts list items."""
-    count = _count(value)
+    count = count_of(value)
     if count <= 0:
         return ""
     word = _word(singular) if count == 1 else _word(plural) or _plural(_word(singular))
@@ -95,7 +95,8 @@ def _plain(value: Any) -> Any:
             return str(value)
 
 
-def _count(value: Any) -> int | float:
+def count_of(value: Any) -> int | float:
+    """Return the number that a value is, or how many items it has."""
     match value:
         case list() | tuple() | range() | Mapping():
             return len(value)

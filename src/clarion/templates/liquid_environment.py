@@ -21,6 +21,7 @@ from liquid.filter import with_context
 from clarion.templates import filters, local_filters
 from clarion.templates.markup_filters import MARKUP_FILTERS
 from clarion.templates.metering import MAX_OUTPUT, LimitedContext, meter_nodes
+from clarion.templates.text_references import PLURAL, plural
 from clarion.work import MAX_RUN_WORK
 
 _SAMPLES: tuple[Any, ...] = ("2026-01-01T00:00:00Z", "YWJj", 1, ["a"], [{"a": 1}])
@@ -252,6 +253,7 @@ _LOCAL_FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "local_list": local_filters.local_list,
     "local_time": local_filters.local_time,
     "percent": local_filters.percent,
+    PLURAL: plural,
     "unit": local_filters.unit,
 }
 _LENGTHS: Final[dict[str, Callable[..., int]]] = {"replace": _replace_length, "join": _join_length}

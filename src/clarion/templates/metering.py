@@ -31,7 +31,9 @@ from liquid.expression import Expression
 from liquid.undefined import UNDEFINED
 from liquid.utils import ReadOnlyChainMap
 
-from clarion.work import MAX_RUN_WORK, MAX_TEXT_WORK, allow_work, spend_work
+from clarion.templates.text_references import refer_to_texts
+from clarion.templates.texts import NAME, Texts, join_key
+from clarion.work import MAX_RUN_WORK, MAX_TEXT_WORK, WorkBudget, allow_work, spend_work, spending
 
 MAX_OUTPUT: Final = 1 << 20
 """Characters of one rendered text."""
@@ -118,7 +120,17 @@ class LimitedContext(RenderContext):
         self._work -= 1 + len(path) // 2
         if self._work < 0:
             raise self._too_much()
+        if path[0] == NAME and len(path) > 1 and isinstance(texts := self.scope.get(NAME), Texts):
+            return self.write_text(texts, join_key(path))
         return super().get(path, token=token, default=default)
+
+    def write_text(self, texts: Texts, key: str, *, number: Any = None) -> str:
+        """Return a text of `t`, or its form for a number; the work of rendering it is that of this template."""
+        budget = WorkBudget(self._work)
+        with spending(budget):
+            text = texts.write(key, self.globals) if number is None else texts.write_for(number, key, self.globals)
+        self.charge(1 + self._work - budget.left + (len(text) >> 8))
+        return text
 
     @contextmanager
     def loop(self, namespace: Mapping[str, object], forloop: ForLoop | TableRow) -> Iterator[RenderContext]:
@@ -168,6 +180,7 @@ def meter_nodes(nodes: Iterable[Node]) -> list[Filter]:
         for expression in node.expressions():
             _meter_expression(expression, used)
         used += meter_nodes(node.children(None))  # type: ignore[arg-type]  # only tags that read files use it
+    refer_to_texts(used)
     return used
 
 

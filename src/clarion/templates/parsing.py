@@ -11,6 +11,8 @@ from clarion.cache import BoundedCache
 from clarion.errors import ClarionError
 from clarion.templates.fast_path import Segment, find_segments
 from clarion.templates.liquid_environment import LiquidEnvironment
+from clarion.templates.text_references import list_keys
+from clarion.templates.texts import NAME
 from clarion.work import note_parsing
 
 MAX_TEMPLATE: Final = 512 << 10
@@ -136,6 +138,16 @@ def list_references(text: str) -> tuple[Reference, ...]:
         references = _analyze(text)
         _references.put(text, references)
     return references
+
+
+def list_text_keys(text: str) -> list[str]:
+    """List the keys of texts that arguments of filters name; those of `{{t.key}}` are references."""
+    if f"{NAME}." not in text or not has_markup(text):
+        return []
+    try:
+        return list_keys(parse(text).filters)
+    except TemplateProblem:
+        return []
 
 
 def _analyze(text: str) -> tuple[Reference, ...]:

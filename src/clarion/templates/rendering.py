@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from liquid import BoundTemplate
+from liquid.exceptions import LiquidError
 
 from clarion.templates.fast_path import render_segments
 from clarion.templates.metering import LimitedContext, LimitedOutput
@@ -16,6 +17,7 @@ from clarion.templates.parsing import (
     has_markup,
     parse,
 )
+from clarion.templates.texts import TextCatalog, Texts
 from clarion.work import spend_work
 
 
@@ -39,13 +41,21 @@ def render_text(text: str, variables: Mapping[str, Any], *, html: bool = False) 
     template, segments, _ = parse(text, html=html)
     rendered = None
     if segments is not None:
-        rendered = render_segments(segments, variables, html=html)
+        try:
+            rendered = render_segments(segments, variables, html=html)
+        except LiquidError as fault:
+            raise TemplateProblem(explain_fault(fault)) from None
         if rendered is not None and not spend_work(len(segments) + (len(rendered) >> 8)):
             raise TemplateProblem("together with the texts before it, it takes too much work")
     if rendered is None:
         rendered = _render(template, variables)
     # Filters that decode can produce U+0000, which PostgreSQL cannot store.
     return rendered.replace("\0", "") if "\0" in rendered else rendered
+
+
+def make_texts(catalog: TextCatalog) -> Texts:
+    """Return what `t` is in templates for people of a language."""
+    return Texts(catalog, render_text)
 
 
 def _render(template: BoundTemplate, variables: Mapping[str, Any]) -> str:

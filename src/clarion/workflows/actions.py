@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from clarion.clock import Millis, iso_text
+from clarion.content.translations.groups import ResourceType, Translated, copy_group
 from clarion.db.port import Connection
 from clarion.environments.configuration import raise_configuration_version
 from clarion.errors import Invalid
@@ -83,13 +84,17 @@ async def duplicate_workflow(
         copy, first = _new_workflow(workflow.environment_id, {**copied, **fields, "key": key}, content, now)
         if await store.insert_workflow(db, copy, first):
             await insert_note(db, first, make_note(None, first, origin))
+            await copy_group(db, _translated(workflow), _translated(copy), now)
             await _append_event(db, EventType.WORKFLOW_CREATED, copy, now)
             return VersionedWorkflow(copy, first)
     raise _identifier_taken(keys[-1])
 
 
 async def delete_workflow(db: Connection, workflow: Workflow, now: Millis) -> None:
-    """Mark the workflow deleted, which frees its identifier; the caller has locked its row."""
+    """Mark the workflow deleted, which frees its identifier; the caller has locked its row.
+
+    Its translations stay for the runs under way, as its versions do, and nobody else finds them.
+    """
     await store.mark_workflow_deleted(db, workflow, now)
     await _append_event(db, EventType.WORKFLOW_DELETED, workflow, now)
 
@@ -148,6 +153,10 @@ def _new_workflow(
         updated_at=now,
     )
     return VersionedWorkflow(workflow, version)
+
+
+def _translated(workflow: Workflow) -> Translated:
+    return Translated(workflow.environment_id, ResourceType.WORKFLOW, workflow.id)
 
 
 def _with_new_ids(step: Step, now: Millis) -> Step:

@@ -18,6 +18,7 @@ from clarion.vocabulary import Channel, Severity, StepType
 
 MAX_STEPS = 20
 
+_TEXT_OF_TRANSLATION = re.compile(r"\bt(?:\.|\[|\s*\}\})")
 _SLUG_MARK = "_wf_"
 _STEP_SLUG_MARK = "_st_"
 WITH_MARKS = frozenset({StepType.IN_APP, StepType.EMAIL})
@@ -158,6 +159,11 @@ class WorkflowVersion(Struct, frozen=True, kw_only=True, dict=True):
     def refers_to_actor(self) -> bool:
         """Whether a template or a condition may ask who acted."""
         return "actor" in self._text
+
+    @cached_property
+    def refers_to_texts(self) -> bool:
+        """Whether a template may have a text of `t`: what else looks like one only costs a look-up."""
+        return _TEXT_OF_TRANSLATION.search(self._text) is not None
 
     @cached_property
     def _text(self) -> str:

@@ -10,15 +10,19 @@ from msgspec import UnsetType
 from clarion.audit.model import Action
 from clarion.audit.recording import author_of, record_request
 from clarion.content.environment import find_environment_content
+from clarion.content.translations.groups import ResourceType, Translated, list_groups
+from clarion.content.translations.known import KnownTexts, find_texts, get_known_texts
+from clarion.content.translations.switching import switch_translations
 from clarion.db.port import Connection
 from clarion.errors import NotFound, PreconditionFailed
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.http.pages import CursorPage, list_cursor_page
 from clarion.http.preconditions import IfMatch
-from clarion.http.wire import changes_of, given
+from clarion.http.wire import changes_of
 from clarion.ids import EnvironmentId, WorkflowKey
 from clarion.jsontext import plain_value
+from clarion.templates.texts import NAME as TEXTS
 from clarion.vocabulary import Scope, StepType
 from clarion.workflows import actions, store
 from clarion.workflows.differences import diff_versions
@@ -69,7 +73,7 @@ async def lock_workflow(call: Call, workflow_key: WorkflowKey, if_match: IfMatch
             f"Workflow '{workflow.key}' has changed since it was read; merge the changes with its present state in "
             "`ctx.workflow`, and save with the ETag of that",
             etag=etag,
-            ctx={"workflow": WorkflowOut.of(workflow, version, call.services.names.origin)},
+            ctx={"workflow": await _show(call, VersionedWorkflow(workflow, version))},
         )
     return VersionedWorkflow(workflow, version)
 
@@ -103,7 +107,8 @@ async def create_workflow(call: Call, body: WorkflowIn) -> WorkflowOut:
     content = body.content() | {"steps": build_steps(body.steps, (), call.now)}
     made = await actions.create_workflow(call.db, call.environment_id, fields, content, call.now, _saved_by(call))
     await record_request(call, Action.WORKFLOW_CREATE, after=made)
-    return WorkflowOut.of(*made, call.services.names.origin)
+    await _switch_translations(call, made.workflow, body)
+    return await _show(call, made)
 
 
 @operation("GET", "/v2/workflows", scope=Scope.WORKFLOWS_READ, query=WorkflowsQuery, transaction=Transaction.SCAN)
@@ -111,14 +116,18 @@ async def list_workflows(call: Call, query: WorkflowsQuery) -> WorkflowsOut:
     """List workflows; `query` is a part of the name or identifier, and one of the `tags` suffices."""
     page, total = await list_workflow_page(call.db, call.environment_id, query)
     origin = call.services.names.origin
-    return WorkflowsOut(workflows=[ListedWorkflowOut.of(*one, origin) for one in page], total_count=total)
+    ids = [one.workflow.id for one in page]
+    groups = await list_groups(call.db, call.environment_id, ResourceType.WORKFLOW, ids) if ids else {}
+    translated = {resource_id for resource_id, group in groups.items() if group.is_enabled}
+    listed = [ListedWorkflowOut.of(*one, origin, is_translated=one.workflow.id in translated) for one in page]
+    return WorkflowsOut(workflows=listed, total_count=total)
 
 
 @operation("GET", "/v2/workflows/{workflowId}", scope=Scope.WORKFLOWS_READ, etag=True)
 async def get_workflow(call: Call, workflow_key: WorkflowKey) -> WorkflowOut:
     """Retrieve a workflow by its identifier, `_id` or slug."""
     workflow = await store.get_workflow(call.db, call.environment_id, workflow_key)
-    return WorkflowOut.of(workflow, await store.get_version(call.db, workflow), call.services.names.origin)
+    return await _show(call, VersionedWorkflow(workflow, await store.get_version(call.db, workflow)))
 
 
 @operation(
@@ -137,7 +146,8 @@ async def replace_workflow(call: Call, workflow_key: WorkflowKey, body: Workflow
     content = body.content() | {"steps": build_steps(body.steps, current.version.steps, call.now)}
     changed = await actions.change_workflow(call.db, current, body.fields(), content, call.now, _saved_by(call))
     await record_request(call, Action.WORKFLOW_UPDATE, before=current, after=changed)
-    return WorkflowOut.of(*changed, call.services.names.origin)
+    await _switch_translations(call, changed.workflow, body)
+    return await _show(call, changed)
 
 
 @operation(
@@ -156,7 +166,8 @@ async def update_workflow(call: Call, workflow_key: WorkflowKey, body: WorkflowP
     origin = _saved_by(call)
     changed = await actions.change_workflow(call.db, current, body.fields(), body.content(), call.now, origin)
     await record_request(call, Action.WORKFLOW_UPDATE, before=current, after=changed)
-    return WorkflowOut.of(*changed, call.services.names.origin)
+    await _switch_translations(call, changed.workflow, body)
+    return await _show(call, changed)
 
 
 @operation("DELETE", "/v2/workflows/{workflowId}", scope=Scope.WORKFLOWS_WRITE, status=204, conditional=True)
@@ -185,7 +196,7 @@ async def duplicate_workflow(call: Call, workflow_key: WorkflowKey, body: Duplic
     origin = VersionOrigin(kind=VersionKind.DUPLICATED, actor=author_of(call).actor, source_id=workflow.id)
     made = await actions.duplicate_workflow(call.db, workflow, fields, call.now, origin)
     await record_request(call, Action.WORKFLOW_DUPLICATE, after=made)
-    return WorkflowOut.of(*made, call.services.names.origin)
+    return await _show(call, made)
 
 
 @operation("GET", "/v1/workflows/steps/schemas", scope=Scope.WORKFLOWS_READ)
@@ -198,7 +209,8 @@ async def list_step_schemas(_: Call) -> list[StepSchemaOut]:
 async def get_workflow_step(call: Call, workflow_key: WorkflowKey, step_id: str) -> StepOut:
     """Retrieve a step of a workflow by its identifier, `_id` or slug."""
     workflow, version, step = await _get_step(call.db, call.environment_id, workflow_key, step_id)
-    variables, unknown = describe_variables(version, step, whole=True), find_unknown_variables(version)
+    known = await _find_known_texts(call.db, workflow, version)
+    variables, unknown = describe_variables(version, step, whole=True), find_unknown_variables(version, known)
     return StepOut.of(step, workflow, variables, call.services.names.origin, unknown.get(step.id, ()))
 
 
@@ -221,8 +233,11 @@ async def preview_workflow_step(
     schema = version.payload_schema if version.validate_payload else None
     values = step.controls if body.control_values is None else body.control_values
     variables = await _variables_of(call, body, workflow_variables(workflow))
-    example, result = await _preview(step.type, values, body, variables, schema)
-    return PreviewOut(preview_payload_example=example, result=result, schema=given(version.payload_schema))
+    if version.refers_to_texts or body.control_values is not None:
+        owner = _translated(workflow)
+        variables[TEXTS] = await call.database.read(partial(find_texts, owner=owner, locale=variables["locale"]))
+    result = await _preview(step.type, values, variables, schema)
+    return PreviewOut.of(body, result, version.payload_schema, variables)
 
 
 @operation(
@@ -237,21 +252,19 @@ async def preview_unsaved_step(call: DetachedCall, body: UnsavedPreviewIn) -> Pr
     """Render a step that need not be saved, nor its workflow, with the given variables; nothing is saved or sent."""
     values = body.control_values or {}
     variables = await _variables_of(call, body, {})
-    example, result = await _preview(StepType(body.type.value), values, body, variables, body.payload_schema)
-    return PreviewOut(preview_payload_example=example, result=result, schema=given(body.payload_schema))
+    if body.workflow_id is not None:
+        find = partial(store.get_workflow, environment_id=call.environment_id, reference=body.workflow_id)
+        owner = _translated(await call.database.read(find))
+        variables[TEXTS] = await call.database.read(partial(find_texts, owner=owner, locale=variables["locale"]))
+    result = await _preview(StepType(body.type.value), values, variables, body.payload_schema)
+    return PreviewOut.of(body, result, body.payload_schema, variables)
 
 
 async def _preview(
-    step_type: StepType,
-    values: dict[str, Any],
-    body: PreviewIn,
-    variables: Mapping[str, Any],
-    schema: dict[str, Any] | None,
-) -> tuple[PreviewPayloadIn, PreviewResultOut]:
-    """The variables that are given, and what is rendered with all of them."""
-    example = body.preview_payload or PreviewPayloadIn()
+    step_type: StepType, values: dict[str, Any], variables: Mapping[str, Any], schema: dict[str, Any] | None
+) -> PreviewResultOut:
     preview = await asyncio.to_thread(render_preview, step_type, values, variables, schema)
-    return example, PreviewResultOut(type=step_type, preview=preview)
+    return PreviewResultOut(type=step_type, preview=preview)
 
 
 async def _variables_of(call: DetachedCall, body: PreviewIn, workflow: Mapping[str, Any]) -> dict[str, Any]:
@@ -263,6 +276,24 @@ async def _variables_of(call: DetachedCall, body: PreviewIn, workflow: Mapping[s
     locale = given_values["subscriber"].get("locale") or content.default_locale
     defaults = {"workflow": workflow, "step": digest_variables(None), "env": content.masked_env, "locale": locale}
     return defaults | given_values
+
+
+async def _show(call: Call, current: VersionedWorkflow) -> WorkflowOut:
+    known = await _find_known_texts(call.db, *current)
+    return WorkflowOut.of(*current, call.services.names.origin, known)
+
+
+async def _find_known_texts(db: Connection, workflow: Workflow, version: WorkflowVersion) -> KnownTexts:
+    return await get_known_texts(db, _translated(workflow), with_keys=version.refers_to_texts)
+
+
+async def _switch_translations(call: Call, workflow: Workflow, body: WorkflowPatch) -> None:
+    if not isinstance(body.is_translation_enabled, UnsetType):
+        await switch_translations(call, _translated(workflow), workflow.key, enabled=body.is_translation_enabled)
+
+
+def _translated(workflow: Workflow) -> Translated:
+    return Translated(workflow.environment_id, ResourceType.WORKFLOW, workflow.id)
 
 
 def _saved_by(call: Call) -> VersionOrigin:
@@ -345,4 +376,4 @@ async def restore_workflow_version(
     origin = VersionOrigin(kind=VersionKind.RESTORED, actor=author_of(call).actor, source_id=past.id)
     changed = await actions.change_workflow(call.db, current, {}, content, call.now, origin)
     await record_request(call, Action.WORKFLOW_RESTORE, before=current, after=changed)
-    return WorkflowOut.of(*changed, call.services.names.origin)
+    return await _show(call, changed)

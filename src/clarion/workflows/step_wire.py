@@ -1,14 +1,16 @@
 """Shapes of steps and their previews."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Self
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from clarion.http.wire import CheckedText, OriginText, Wire
+from clarion.http.wire import CheckedText, OriginText, Wire, given
 from clarion.ids import id_text
+from clarion.templates.texts import NAME as TEXTS
+from clarion.templates.texts import Texts
 from clarion.vocabulary import StepType
 from clarion.workflows.issues import Issue, IssueType, find_issues, find_warnings
 from clarion.workflows.model import Step, Variant, Workflow
@@ -248,6 +250,8 @@ class UnsavedPreviewIn(PreviewIn):
     type: StepKind
     """The type of the step."""
     payload_schema: dict[str, Any] | None = None
+    workflow_id: str | None = None
+    """The identifier, `_id` or slug of the workflow whose translations `t` has; without it, there are none."""
 
 
 class PreviewResultOut(Wire):
@@ -264,6 +268,24 @@ class PreviewOut(Wire):
     """What the step would send."""
     schema: dict[str, Any] | UnsetType = UNSET
     """The JSON Schema of the variables."""
+    missing_texts: list[str] | UnsetType = UNSET
+    """The keys of `t` that have no text for the person, and are shown instead; absent if there are none."""
+
+    @classmethod
+    def of(
+        cls,
+        body: PreviewIn,
+        result: PreviewResultOut,
+        schema: dict[str, Any] | None,
+        variables: Mapping[str, Any],
+    ) -> Self:
+        texts = variables.get(TEXTS)
+        return cls(
+            preview_payload_example=body.preview_payload or PreviewPayloadIn(),
+            result=result,
+            schema=given(schema),
+            missing_texts=(list(texts.missing) or UNSET) if isinstance(texts, Texts) else UNSET,
+        )
 
 
 def _issues_out(issues: Sequence[Issue], warnings: Sequence[tuple[str, str]] = ()) -> StepIssuesOut | UnsetType:

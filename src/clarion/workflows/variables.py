@@ -9,9 +9,12 @@ from typing import Any, Final
 from clarion.clock import iso_text
 from clarion.conditions import list_fields, list_rule_variables
 from clarion.conditions.values import split_path
+from clarion.content.translations.known import KnownTexts
 from clarion.jsontext import json_text
 from clarion.subscribers.model import Subscriber
-from clarion.templates import Reference, has_markup, list_references, weigh_markup
+from clarion.templates import Reference, has_markup, list_references, list_text_keys, weigh_markup
+from clarion.templates.texts import NAME as TEXTS
+from clarion.templates.texts import join_key
 from clarion.vocabulary import Severity, StepType, suggestion
 from clarion.workflows.controls import list_texts, texts_of
 from clarion.workflows.issues import Issue, IssueType, list_parts
@@ -140,6 +143,7 @@ def describe_variables(version: WorkflowVersion, step: Step, *, whole: bool = Fa
             "step": _digest_schema(),
             "env": _environment_schema(),
             "locale": _TEXT | {"description": "The language of the person, such as en_US"},
+            TEXTS: _ANY_OBJECT | {"description": "The translated texts of the workflow, by their keys"},
         },
         "Variables of templates and conditions",
     )
@@ -193,8 +197,11 @@ def _closed(properties: Schema, description: str | None) -> Schema:
     return schema if description is None else schema | {"description": description}
 
 
-def find_unknown_variables(version: WorkflowVersion) -> dict[str, list[Issue]]:
-    """List the variables of each step that can never have a value, by the id of the step."""
+def find_unknown_variables(version: WorkflowVersion, known: KnownTexts | None = None) -> dict[str, list[Issue]]:
+    """List the variables of each step that can never have a value, and missing texts, by the id of the step.
+
+    Texts are not looked at if nothing is known of them.
+    """
     by_step: dict[str, list[Issue]] = {}
     left = MAX_CHECKED_MARKUP
     for step in version.steps:
@@ -205,6 +212,8 @@ def find_unknown_variables(version: WorkflowVersion) -> dict[str, list[Issue]]:
         scope = _scope_of(version, step)
         uses = (use for prefix, part, texts in parts for use in _list_uses(prefix, part, texts))
         issues = [_find_issue(use, scope) for use in uses]
+        if known is not None:
+            issues += [issue for prefix, _, texts in parts for issue in _find_missing_texts(prefix, texts, known)]
         by_step[step.id] = list(dict.fromkeys(one for one in issues if one is not None))
     return by_step
 
@@ -234,6 +243,18 @@ def _list_uses(prefix: str, part: Step | Variant, texts: Sequence[tuple[str, str
     for path, source, text in list_fields(part.filters):
         names = tuple(split_path(text))
         yield f"{prefix}filters.{path}", [(source, *names), *([names] if names[0] == source else [])]
+
+
+def _find_missing_texts(prefix: str, texts: Sequence[tuple[str, str]], known: KnownTexts) -> Iterator[Issue]:
+    for path, text in texts:
+        named = [one for one in list_references(text) if one[0] == TEXTS and None not in one]
+        # What only looks like the key of a text is left alone where there are none.
+        arguments = list_text_keys(text) if known.is_enabled else []
+        for key in dict.fromkeys([*map(join_key, named), *arguments]):
+            problem = known.find_problem(key) if key else "it is the object of all texts; name one by its key"
+            if problem is not None:
+                name = f"{TEXTS}.{key}" if key else TEXTS
+                yield Issue(prefix + path, IssueType.ILLEGAL_VARIABLE, f"'{name}' can never have a value: {problem}")
 
 
 def _find_issue(use: Use, scope: Mapping[str, Any]) -> Issue | None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Self
 from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
+from clarion.content.translations.known import KnownTexts
 from clarion.http.preconditions import make_etag
 from clarion.http.wire import DateTimeText, OriginText, Wire, changes_of, given
 from clarion.ids import id_text
@@ -75,6 +76,8 @@ class WorkflowPatch(Wire):
     payload_schema: dict[str, Any] | UnsetType | None = UNSET
     """The JSON Schema of payloads; null clears it. It may have defaults, which payloads get."""
     validate_payload: bool | UnsetType = UNSET
+    is_translation_enabled: bool | UnsetType = UNSET
+    """Whether `t` has the translations of the workflow; false keeps them."""
 
     def fields(self) -> dict[str, Any]:
         """The changes of the workflow itself."""
@@ -179,6 +182,8 @@ class WorkflowOut(Wire):
     steps: list[StepOut]
     payload_schema: dict[str, Any] | UnsetType = UNSET
     validate_payload: bool
+    is_translation_enabled: bool
+    """Whether `t` has the translations of the workflow."""
     origin: OriginText
     status: WorkflowStatus
     """Whether triggers run the workflow, and whether its steps have problems."""
@@ -192,7 +197,7 @@ class WorkflowOut(Wire):
     updated_at: DateTimeText
 
     @classmethod
-    def of(cls, workflow: Workflow, version: WorkflowVersion, origin: str) -> Self:
+    def of(cls, workflow: Workflow, version: WorkflowVersion, origin: str, known: KnownTexts) -> Self:
         return cls(
             id=id_text(workflow.id),
             workflow_id=workflow.key,
@@ -203,9 +208,10 @@ class WorkflowOut(Wire):
             active=workflow.active,
             severity=workflow.severity,
             preferences=WorkflowPreferencesOut.of(workflow),
-            steps=list_steps(workflow, version, origin),
+            steps=list_steps(workflow, version, origin, known),
             payload_schema=given(version.payload_schema),
             validate_payload=version.validate_payload,
+            is_translation_enabled=known.is_enabled,
             origin=origin,
             status=status_of(active=workflow.active, steps=version.steps),
             version=version.number,
@@ -229,11 +235,13 @@ class ListedWorkflowOut(Wire):
     step_type_overviews: list[StepType]
     """The types of the steps, in their order."""
     steps: list[ListedStepOut]
+    is_translation_enabled: bool
+    """Whether `t` has the translations of the workflow."""
     created_at: DateTimeText
     updated_at: DateTimeText
 
     @classmethod
-    def of(cls, workflow: Workflow, version: WorkflowVersion, origin: str) -> Self:
+    def of(cls, workflow: Workflow, version: WorkflowVersion, origin: str, *, is_translated: bool) -> Self:
         return cls(
             id=id_text(workflow.id),
             workflow_id=workflow.key,
@@ -244,6 +252,7 @@ class ListedWorkflowOut(Wire):
             status=status_of(active=workflow.active, steps=version.steps),
             step_type_overviews=[step.type for step in version.steps],
             steps=[ListedStepOut.of(step) for step in version.steps],
+            is_translation_enabled=is_translated,
             created_at=iso_text(workflow.created_at),
             updated_at=iso_text(workflow.updated_at),
         )
@@ -256,8 +265,10 @@ class WorkflowsOut(Wire):
     """How many workflows match in all."""
 
 
-def list_steps(workflow: Workflow, version: WorkflowVersion, origin: str) -> list[StepOut]:
-    unknown = find_unknown_variables(version)
+def list_steps(
+    workflow: Workflow, version: WorkflowVersion, origin: str, known: KnownTexts | None = None
+) -> list[StepOut]:
+    unknown = find_unknown_variables(version, known)
     return [
         StepOut.of(step, workflow, describe_variables(version, step), origin, unknown.get(step.id, ()))
         for step in version.steps

@@ -43,6 +43,7 @@ export const FILTERS: Record<string, FilterWord> = {
   modulo: { does: "Remainder of a division", with: "2" },
   newline_to_br: { does: "Line breaks as <br>" },
   percent: { does: "Share as a percentage, as the reader writes it" },
+  plural: { does: "Form of a translated text for a number", with: '"t.replies"' },
   pluralize: { does: "Number with its noun: “3 events”", with: '"event", "events"' },
   plus: { does: "Number and another", with: "1" },
   prepend: { does: "Text with another before it", with: '"text"' },

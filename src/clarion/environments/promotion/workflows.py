@@ -1,9 +1,12 @@
 """Promotion of workflows: their fields, and their steps by identifier."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
+from clarion.content.translations.groups import ResourceType, Translated, copy_group
+from clarion.content.translations.store import describe_texts
 from clarion.db.port import Connection
 from clarion.environments.promotion.model import PromotionContext, Resource, ResourceDiff
 from clarion.ids import EnvironmentId
@@ -21,7 +24,8 @@ _CONTENT = ("payload_schema", "validate_payload")
 async def list_resources(db: Connection, environment_id: EnvironmentId, _: PromotionContext) -> list[Resource]:
     workflows = await store.list_workflows(db, environment_id)
     versions = await store.list_versions_by_id(db, environment_id, [workflow.version_id for workflow in workflows])
-    return [_resource(workflow, versions[workflow.version_id]) for workflow in workflows]
+    texts = await describe_texts(db, environment_id, ResourceType.WORKFLOW, [workflow.id for workflow in workflows])
+    return [_resource(workflow, versions[workflow.version_id], texts[workflow.id]) for workflow in workflows]
 
 
 async def apply(db: Connection, environment_id: EnvironmentId, diff: ResourceDiff, context: PromotionContext) -> None:
@@ -36,11 +40,12 @@ async def apply(db: Connection, environment_id: EnvironmentId, diff: ResourceDif
     if diff.target is None:
         content["steps"] = _copy_steps(version, (), context)
         fields["key"] = workflow.key
-        await actions.create_workflow(db, environment_id, fields, content, context.now, origin)
+        changed = await actions.create_workflow(db, environment_id, fields, content, context.now, origin)
     else:
         current = await _lock(db, environment_id, diff)
         content["steps"] = _copy_steps(version, current.version.steps, context)
-        await actions.change_workflow(db, current, fields, content, context.now, origin)
+        changed = await actions.change_workflow(db, current, fields, content, context.now, origin)
+    await copy_group(db, _translated(workflow), _translated(changed.workflow), context.now)
 
 
 async def _lock(db: Connection, environment_id: EnvironmentId, diff: ResourceDiff) -> VersionedWorkflow:
@@ -48,7 +53,11 @@ async def _lock(db: Connection, environment_id: EnvironmentId, diff: ResourceDif
     return VersionedWorkflow(workflow, await store.get_version(db, workflow))
 
 
-def _resource(workflow: Workflow, version: WorkflowVersion) -> Resource:
+def _translated(workflow: Workflow) -> Translated:
+    return Translated(workflow.environment_id, ResourceType.WORKFLOW, workflow.id)
+
+
+def _resource(workflow: Workflow, version: WorkflowVersion, texts: Mapping[str, Any]) -> Resource:
     fields = {
         "name": workflow.name,
         "description": workflow.description,
@@ -60,6 +69,7 @@ def _resource(workflow: Workflow, version: WorkflowVersion) -> Resource:
             "user": plain_value(workflow.user_preference),
         },
         **content_fields(version),
+        **texts,
     }
     return Resource(
         id=workflow.id,

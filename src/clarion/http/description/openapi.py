@@ -15,6 +15,7 @@ from clarion.http.description.schemas import Schemas
 from clarion.http.description.texts import PATH_PARAMETERS
 from clarion.http.errors import ErrorBody, UnexpectedErrorBody, ValidationErrorBody
 from clarion.http.idempotency import MAX_KEY_LENGTH
+from clarion.http.input.forms import MULTIPART
 from clarion.http.input.queries import list_optional_values
 from clarion.http.input.unknown import HEADER_NAME as _WARNINGS
 from clarion.http.input.unknown import Contract
@@ -68,7 +69,7 @@ _REFUSALS = {
         _Refusal("Deleted", 410, "It existed, and was deleted"),
         _Refusal("Changed", 412, "It has changed since it was read; `ctx` has its present state"),
         _Refusal("TooLarge", 413, "The body is too large"),
-        _Refusal("NotJson", 415, "The body is not JSON"),
+        _Refusal("NotJson", 415, "The body is not JSON, or not a form where one is needed"),
         _Refusal("Invalid", 422, "Fields are not valid; every one is named", ValidationErrorBody),
         _Refusal("RateLimited", 429, "More requests than a rate limit allows; try again after `Retry-After` seconds"),
         _Refusal("Unexpected", 500, "A defect on our side", UnexpectedErrorBody),
@@ -128,7 +129,8 @@ def describe_api(operations: Sequence[Operation]) -> bytes:
 
 def _make_schemas(operations: Sequence[Operation]) -> Schemas:
     results = [one.result for one in operations if one.result not in (None, type(None), *_MEDIA_TYPES)]
-    bodies = [(one.contract, one.body_shape) for one in operations if one.body_shape is not None]
+    shapes = [(one.contract, shape) for one in operations for shape in (one.body_shape, one.form_shape)]
+    bodies = [(contract, shape) for contract, shape in shapes if shape is not None]
     return Schemas(
         bodies=[
             *(shape for contract, shape in bodies if contract is not Contract.OWN),
@@ -163,10 +165,10 @@ def _operation(operation: Operation, schemas: Schemas) -> dict[str, Any]:
         described["x-role"] = Role.OWNER
     if operation.limit is not None:
         described["x-rate-limit"] = operation.limit
-    if operation.body_shape is not None:
+    if operation.takes_body:
         described["requestBody"] = {
             "required": not operation.is_body_optional,
-            "content": {"application/json": _request_content(operation.body_shape, schemas)},
+            "content": _request_body(operation, schemas),
         }
     return described
 
@@ -288,9 +290,15 @@ def _refusals_of_input(operation: Operation) -> set[int]:
         statuses |= {409, 422}
     if operation.query_shape is not None:
         statuses |= {400, 422}
-    if operation.body_shape is not None:
+    if operation.takes_body:
         statuses |= {400, 404, 413, 415, 422}
     return statuses
+
+
+def _request_body(operation: Operation, schemas: Schemas) -> dict[str, Any]:
+    if operation.body_shape is not None:
+        return {"application/json": _request_content(operation.body_shape, schemas)}
+    return {MULTIPART: {"schema": schemas.of(operation.form_shape)}}
 
 
 def _request_content(shape: type[Wire], schemas: Schemas) -> dict[str, Any]:

@@ -72,10 +72,10 @@ def _section(method: str, path: str, operation: dict[str, Any], api: dict[str, A
         yield f"<p class=soft>Scope: <code>{escape(operation['x-scope'])}</code></p>"
     yield from _parameters(operation, api)
     if "requestBody" in operation:
-        content = operation["requestBody"]["content"]["application/json"]
+        ((media_type, content),) = operation["requestBody"]["content"].items()
         yield "<h4>Body</h4>"
         yield from _fields(content["schema"], api)
-        yield _code(_example(content))
+        yield _code(_example(content)) if "examples" in content else f"<p>As <code>{escape(media_type)}</code>.</p>"
     yield "<h4>Answers</h4>"
     for status, response in operation["responses"].items():
         yield from _response(status, _resolved(response, api), api)

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import inspect
 
 from clarion.http.description.texts import as_sentences, find_field_text, find_literal, find_parameter_text
-from clarion.http.wire import ALTERNATIVES, CheckedText, Wire
+from clarion.http.wire import ALTERNATIVES, CheckedText, UploadedFile, Wire
 
 _REFERENCE = "#/components/schemas/"
 _WORD = re.compile("[A-Z][a-z]*")
@@ -221,7 +221,9 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _text_schema(kind: type) -> dict[str, Any]:
-    """The schema of a CheckedText, as a hook for msgspec."""
+    """The schema of a CheckedText or a file, as a hook for msgspec."""
+    if kind is UploadedFile:
+        return {"type": "string", "format": "binary"}
     if not issubclass(kind, CheckedText):
         raise NotImplementedError(kind)
     schema: dict[str, Any] = {"type": "string", "description": kind.RULE, "examples": [kind.EXAMPLE]}

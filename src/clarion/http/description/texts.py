@@ -55,6 +55,9 @@ def _literals_in(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
 
 
 PATH_PARAMETERS = {
+    "resourceType": "What is translated: `workflow` or `layout`.",
+    "resourceId": "The identifier, `_id` or slug of the workflow or layout.",
+    "locale": "The language and region of the texts, such as `en_US`.",
     "actionType": "Which button of the message: `primary` or `secondary`.",
     "address": "The suppressed address as it is stored: an e-mail address, or a phone number with its country code.",
     "apiKeyId": "The `_id` of the API key, not its secret.",

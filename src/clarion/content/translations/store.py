@@ -1,0 +1,193 @@
+"""Rows of translations, and of the workflows and layouts that they belong to."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from clarion.clock import Millis
+from clarion.content.translations.groups import ResourceType, Translated, list_groups
+from clarion.content.translations.model import Content, Translation
+from clarion.db.port import Connection, Row
+from clarion.db.query import sql
+from clarion.environments.configuration import raise_configuration_version
+from clarion.errors import NotFound
+from clarion.ids import EnvironmentId, find_id
+from clarion.jsontext import json_text, json_value
+from clarion.workflows.store import find_workflow, list_workflows_by_reference
+
+
+class NamedResource(Struct, frozen=True, kw_only=True):
+    """A workflow or layout with its names."""
+
+    owner: Translated
+    key: str
+    name: str
+
+
+_OF_RESOURCE = "environment_id = :environment_id AND resource_type = :type AND resource_id = :id"
+
+LIST_TRANSLATIONS = sql(f"""
+    SELECT resource_id, locale, content, created_at, updated_at FROM translations WHERE {_OF_RESOURCE} ORDER BY locale
+""")
+LIST_OF_LOCALE = sql("""
+    SELECT resource_id, locale, content, created_at, updated_at FROM translations
+    WHERE environment_id = :environment_id AND resource_type = :type AND locale = :locale
+""")
+LIST_ALL = sql("""
+    SELECT resource_id, locale, content, created_at, updated_at FROM translations
+    WHERE environment_id = :environment_id AND resource_type = :type AND resource_id {any:ids}
+    ORDER BY resource_id, locale
+""")
+COUNT_CHARACTERS = sql(f"""
+    SELECT COALESCE(SUM(LENGTH(content)), 0) AS total FROM translations WHERE {_OF_RESOURCE} AND locale <> :locale
+""")
+PUT_TRANSLATION = sql("""
+    INSERT INTO translations (environment_id, resource_type, resource_id, locale, content, created_at, updated_at)
+    VALUES (:environment_id, :type, :id, :locale, :content, :now, :now)
+    ON CONFLICT (environment_id, resource_type, resource_id, locale) DO UPDATE
+    SET content = excluded.content, updated_at = excluded.updated_at
+""")
+ENSURE_GROUP = sql("""
+    INSERT INTO translation_groups (environment_id, resource_type, resource_id, is_enabled, created_at, updated_at)
+    VALUES (:environment_id, :type, :id, false, :now, :now)
+    ON CONFLICT (environment_id, resource_type, resource_id) DO UPDATE SET updated_at = excluded.updated_at
+""")
+DELETE_TRANSLATION = sql(f"DELETE FROM translations WHERE {_OF_RESOURCE} AND locale = :locale")
+FIND_LAYOUT_BY_KEY = sql("""
+    SELECT id, key, name FROM layouts WHERE environment_id = :environment_id AND key = :key AND deleted_at IS NULL
+""")
+FIND_LAYOUT_BY_ID = sql("""
+    SELECT id, key, name FROM layouts WHERE environment_id = :environment_id AND id = :id AND deleted_at IS NULL
+""")
+LIST_LAYOUT_NAMES = sql("""
+    SELECT g.resource_id AS id, r.key, r.name FROM translation_groups AS g
+    JOIN layouts AS r ON r.environment_id = g.environment_id AND r.id = g.resource_id
+    WHERE g.environment_id = :environment_id AND g.resource_type = 'layout' AND r.deleted_at IS NULL
+""")
+LIST_WORKFLOW_NAMES = sql("""
+    SELECT g.resource_id AS id, r.key, r.name FROM translation_groups AS g
+    JOIN workflows AS r ON r.environment_id = g.environment_id AND r.id = g.resource_id
+    WHERE g.environment_id = :environment_id AND g.resource_type = 'workflow' AND r.deleted_at IS NULL
+""")
+
+
+async def find_resource(
+    db: Connection, environment_id: EnvironmentId, kind: ResourceType, reference: str
+) -> NamedResource | None:
+    """Find a workflow or layout by its identifier, `_id` or slug."""
+    if kind is ResourceType.LAYOUT:
+        return await _find_layout(db, environment_id, reference)
+    workflow = await find_workflow(db, environment_id, reference)
+    if workflow is None:
+        return None
+    owner = Translated(environment_id, kind, workflow.id)
+    return NamedResource(owner=owner, key=workflow.key, name=workflow.name)
+
+
+async def get_resource(
+    db: Connection, environment_id: EnvironmentId, kind: ResourceType, reference: str
+) -> NamedResource:
+    resource = await find_resource(db, environment_id, kind, reference)
+    if resource is None:
+        raise NotFound(kind.title(), reference)
+    return resource
+
+
+async def list_resources_by_reference(
+    db: Connection, environment_id: EnvironmentId, kind: ResourceType, references: Sequence[str]
+) -> dict[str, NamedResource]:
+    """Return the workflows or layouts that exist, by the given reference."""
+    if kind is ResourceType.LAYOUT:
+        layouts = {one: await _find_layout(db, environment_id, one) for one in references}
+        return {one: layout for one, layout in layouts.items() if layout is not None}
+    workflows = await list_workflows_by_reference(db, environment_id, references) if references else {}
+    return {
+        reference: NamedResource(
+            owner=Translated(environment_id, kind, workflow.id), key=workflow.key, name=workflow.name
+        )
+        for reference, workflow in workflows.items()
+    }
+
+
+async def list_resources(db: Connection, environment_id: EnvironmentId, kind: ResourceType) -> list[NamedResource]:
+    """List the workflows or layouts that have a group of translations."""
+    query = LIST_LAYOUT_NAMES if kind is ResourceType.LAYOUT else LIST_WORKFLOW_NAMES
+    rows = await db.fetch(query, environment_id=environment_id)
+    return [_named(environment_id, kind, row) for row in rows]
+
+
+async def list_translations(db: Connection, owner: Translated) -> list[Translation]:
+    """List the translations of a resource, by their locales."""
+    return [_translation_of(row) for row in await db.fetch(LIST_TRANSLATIONS, **_names(owner))]
+
+
+async def list_translations_of(
+    db: Connection, environment_id: EnvironmentId, kind: ResourceType, ids: Iterable[bytes]
+) -> dict[bytes, list[Translation]]:
+    """Return the translations of several resources, by the id of the resource."""
+    by_resource: dict[bytes, list[Translation]] = {}
+    for row in await db.fetch(LIST_ALL, environment_id=environment_id, type=kind, ids=list(dict.fromkeys(ids))):
+        by_resource.setdefault(row["resource_id"], []).append(_translation_of(row))
+    return by_resource
+
+
+async def list_translations_in(
+    db: Connection, environment_id: EnvironmentId, kind: ResourceType, locale: str
+) -> dict[bytes, Translation]:
+    """Return all translations to a language, by the id of the resource."""
+    rows = await db.fetch(LIST_OF_LOCALE, environment_id=environment_id, type=kind, locale=locale)
+    return {row["resource_id"]: _translation_of(row) for row in rows}
+
+
+async def describe_texts(
+    db: Connection, environment_id: EnvironmentId, kind: ResourceType, ids: Sequence[bytes]
+) -> dict[bytes, dict[str, Any]]:
+    """Return what promotion compares of the translations of each resource: the switch, and each language."""
+    groups = await list_groups(db, environment_id, kind, ids) if ids else {}
+    by_resource = await list_translations_of(db, environment_id, kind, ids) if ids else {}
+    return {
+        resource_id: {
+            "isTranslationEnabled": resource_id in groups and groups[resource_id].is_enabled,
+            "translations": {text.locale: text.content for text in by_resource.get(resource_id, ())},
+        }
+        for resource_id in ids
+    }
+
+
+async def count_characters(db: Connection, owner: Translated, *, besides: str) -> int:
+    """How long all translations of a resource but one are, as JSON."""
+    row = await db.fetch_one(COUNT_CHARACTERS, **_names(owner), locale=besides)
+    return 0 if row is None else int(row["total"])
+
+
+async def put_translation(db: Connection, owner: Translated, locale: str, content: Content, now: Millis) -> None:
+    """Write a translation, with its group if there is none; that is off until somebody switches it on."""
+    await db.execute(ENSURE_GROUP, **_names(owner), now=now)
+    await db.execute(PUT_TRANSLATION, **_names(owner), locale=locale, content=json_text(content), now=now)
+    await raise_configuration_version(db, owner.environment_id)
+
+
+async def delete_translation(db: Connection, owner: Translated, locale: str) -> None:
+    await db.execute(DELETE_TRANSLATION, **_names(owner), locale=locale)
+    await raise_configuration_version(db, owner.environment_id)
+
+
+async def _find_layout(db: Connection, environment_id: EnvironmentId, reference: str) -> NamedResource | None:
+    row = await db.fetch_one(FIND_LAYOUT_BY_KEY, environment_id=environment_id, key=reference)
+    layout_id = find_id(reference)
+    if row is None and layout_id is not None:
+        row = await db.fetch_one(FIND_LAYOUT_BY_ID, environment_id=environment_id, id=layout_id)
+    return None if row is None else _named(environment_id, ResourceType.LAYOUT, row)
+
+
+def _named(environment_id: EnvironmentId, kind: ResourceType, row: Row) -> NamedResource:
+    return NamedResource(owner=Translated(environment_id, kind, row["id"]), key=row["key"], name=row["name"])
+
+
+def _translation_of(row: Row) -> Translation:
+    return Translation(**{**dict(row), "content": json_value(row["content"])})
+
+
+def _names(owner: Translated) -> dict[str, object]:
+    return {"environment_id": owner.environment_id, "type": owner.type, "id": owner.id}

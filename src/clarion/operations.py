@@ -1,0 +1,90 @@
+"""All operations of the API, in the order of its description."""
+
+import clarion.audit.routes
+import clarion.content.translations.routes
+import clarion.content.translations.settings_routes
+import clarion.content.translations.upload_routes
+import clarion.contexts.routes
+import clarion.environments.lifecycle_routes
+import clarion.environments.promotion.routes
+import clarion.environments.routes
+import clarion.explain.routes
+import clarion.inbox.preference_routes
+import clarion.inbox.routes
+import clarion.inbox.server_routes
+import clarion.inbox.sessions.routes
+import clarion.inbox.topic_routes
+import clarion.integrations.health_routes
+import clarion.integrations.routes
+import clarion.members.links.routes
+import clarion.members.oidc.routes
+import clarion.members.sessions.routes
+import clarion.members.team.routes
+import clarion.messages.routes
+import clarion.monitoring.routes
+import clarion.preferences.routes
+import clarion.preferences.unsubscribe.routes
+import clarion.receipts.routes
+import clarion.runs.activity.routes
+import clarion.runs.notifications.routes
+import clarion.runs.routes
+import clarion.search.routes
+import clarion.sending.dead_letters.routes
+import clarion.sending.suppressions.routes
+import clarion.simulate.routes
+import clarion.subscribers.addresses.connection_routes
+import clarion.subscribers.addresses.endpoint_routes
+import clarion.subscribers.personal_data.routes
+import clarion.subscribers.routes
+import clarion.topics.routes
+import clarion.triggers.routes
+import clarion.web.routes
+import clarion.webhooks.routes
+import clarion.workflows.routes
+from clarion.http.operation import Operation, operations_of
+
+OPERATIONS: list[Operation] = operations_of(
+    clarion.subscribers.routes,
+    clarion.preferences.routes,
+    clarion.preferences.unsubscribe.routes,
+    clarion.topics.routes,
+    clarion.contexts.routes,
+    clarion.workflows.routes,
+    clarion.content.translations.routes,
+    clarion.content.translations.upload_routes,
+    clarion.content.translations.settings_routes,
+    clarion.triggers.routes,
+    clarion.simulate.routes,
+    clarion.integrations.health_routes,
+    clarion.subscribers.addresses.connection_routes,
+    clarion.subscribers.addresses.endpoint_routes,
+    clarion.subscribers.personal_data.routes,
+    clarion.integrations.routes,
+    clarion.messages.routes,
+    clarion.inbox.server_routes,
+    clarion.receipts.routes,
+    clarion.sending.suppressions.routes,
+    clarion.runs.notifications.routes,
+    clarion.explain.routes,
+    clarion.runs.routes,
+    clarion.runs.activity.routes,
+    clarion.sending.dead_letters.routes,
+    clarion.webhooks.routes,
+    clarion.environments.routes,
+    clarion.audit.routes,
+    clarion.environments.lifecycle_routes,
+    clarion.environments.promotion.routes,
+    clarion.members.sessions.routes,
+    clarion.members.links.routes,
+    clarion.members.oidc.routes,
+    clarion.members.team.routes,
+    clarion.search.routes,
+    clarion.monitoring.routes,
+    clarion.inbox.sessions.routes,
+    clarion.inbox.preference_routes,
+    clarion.inbox.routes,
+    clarion.inbox.topic_routes,
+)
+
+DEMO_OPERATIONS = operations_of(clarion.web.routes)
+"""Of the demo page; not a part of the API."""
