@@ -55,6 +55,7 @@ from clarion.receipts.polling import poll_receipts
 from clarion.retention.worker import Retention
 from clarion.settings.model import Settings
 from clarion.subscribers.personal_data.erasure import continue_erasures
+from clarion.tracking.recorder import TrackingRecorder
 from clarion.vault import Vault, has_keys, open_configured_vault
 from clarion.web.dashboard import make_dashboard
 from clarion.web.files import demo_pages, inbox_pages
@@ -94,6 +95,7 @@ class Application(Struct, frozen=True, kw_only=True):
             *self._list_maintenance(),
             SchemaWatch(self.database).make_service(),
             *self.realtime.list_services(),
+            self.services.shared.get(TrackingRecorder).make_service(),
         ]
         if kind != "worker":
             services.append(self.services.shared.get(TeamMail).make_service())
@@ -110,6 +112,7 @@ class Application(Struct, frozen=True, kw_only=True):
             bus=bus,
             gateway=self.services.gateway,
             receipts_url=make_receipts_url_finder(self.settings.public_url, self.vault),
+            public_url=self.settings.public_url,
             tracer=self.services.tracer,
             measures=self.services.measures,
         )
@@ -253,6 +256,7 @@ def build_application(  # noqa: PLR0913 - what it is composed of
     member_sessions = SessionAuthenticator(database, clock, bus)
     share_member_services(services, database)
     services.shared.put(EnvironmentWatch, EnvironmentWatch(database, clock))
+    services.shared.put(TrackingRecorder, TrackingRecorder(database, services.measures))
     services.shared.put(GatheredReads, GatheredReads(database))
     tokens = SessionTokens(vault, clock)
     pages: dict[str, Page] = {

@@ -48,6 +48,8 @@ class ServiceName(StrEnum):
     EARLY_RECEIPTS = "early_receipts"
     """Records delivery reports that came before the send was recorded."""
     RECEIPT_POLLING = "receipt_polling"
+    TRACKING = "tracking"
+    """Records opens and clicks of e-mails."""
     KEY_USE = "key_use"
     """Records when API keys and sessions of members were used last."""
     TEAM_MAIL = "team_mail"

@@ -37,6 +37,7 @@ import clarion.subscribers.addresses.endpoint_routes
 import clarion.subscribers.personal_data.routes
 import clarion.subscribers.routes
 import clarion.topics.routes
+import clarion.tracking.routes
 import clarion.triggers.routes
 import clarion.web.routes
 import clarion.webhooks.routes
@@ -63,6 +64,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.messages.routes,
     clarion.inbox.server_routes,
     clarion.receipts.routes,
+    clarion.tracking.routes,
     clarion.sending.suppressions.routes,
     clarion.runs.notifications.routes,
     clarion.explain.routes,

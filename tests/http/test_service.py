@@ -63,7 +63,7 @@ async def test_without_a_valid_key_nothing_is_done(api: Api, header: str | None)
     assert shape(response.json()) == {"statusCode", "timestamp", "path", "message", "error"}
 
 
-async def test_every_operation_but_health_receipts_and_beginning_a_session_needs_a_key_or_a_session(
+async def test_every_operation_but_health_receipts_links_and_beginning_a_session_needs_a_key_or_a_session(
     application: Application,
 ) -> None:
     transport = httpx.ASGITransport(app=application.asgi)
@@ -84,6 +84,8 @@ async def test_every_operation_but_health_receipts_and_beginning_a_session_needs
         *(("POST", f"/v1/auth/{one}") for one in ("reset-request", "reset")),
         *((method, reports) for method in ("GET", "HEAD", "POST")),
         *((method, page) for method in ("GET", "POST") for page in ("/unsubscribe", "/preferences")),
+        *((method, f"/t/{kind}/{{linkToken}}") for method in ("GET", "HEAD") for kind in ("c", "o")),
+        ("GET", "/t/proof/{challenge}"),
     }
 
 

@@ -186,6 +186,7 @@ _KINDS: dict[type, _Kind] = {
             "limits": lambda environment, _: plain_value(environment.options.limits),
             "retentionDays": lambda environment, _: plain_value(environment.options.retention_days),
             "subscribersCreateTopics": "options.subscribers_create_topics",
+            "tracking": lambda environment, _: plain_value(environment.options.tracking),
         },
     ),
     Integration: _Kind(
@@ -243,6 +244,7 @@ _KINDS: dict[type, _Kind] = {
             "active": "workflow.active",
             "severity": "workflow.severity",
             "preferences": _show_preferences,
+            "tracking": lambda workflow, _: plain_value(workflow.workflow.tracking),
             "payloadSchema": "version.payload_schema",
             "validatePayload": "version.validate_payload",
             "steps": _show_steps,

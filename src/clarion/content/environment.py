@@ -12,7 +12,9 @@ from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.environments.configuration import Versioned, get_configuration_version, get_or_load
 from clarion.environments.link_secrets import open_link_secret
+from clarion.environments.options import decode_options
 from clarion.ids import EnvironmentId
+from clarion.tracking.model import TrackingOptions
 from clarion.vault import Vault
 
 DEFAULT_LOCALE = "en_US"
@@ -24,7 +26,7 @@ SECRET_MASK = "•" * 8
 _CONTENT: CacheSlot[EnvironmentId, Versioned["EnvironmentContent"]] = CacheSlot(limit=10_000)
 
 FIND_ENVIRONMENT = sql("""
-    SELECT e.name, e.kind, e.link_secret, o.options FROM environments AS e
+    SELECT e.name, e.kind, e.link_secret, e.options AS own_options, o.options FROM environments AS e
     JOIN organizations AS o ON o.id = e.organization_id
     WHERE e.id = :environment_id
 """)
@@ -53,6 +55,8 @@ class EnvironmentContent(Struct, frozen=True, kw_only=True):
     default_locale: str = DEFAULT_LOCALE
     link_secret: LinkSecret | None = None
     """None: of a deleted environment, or one made by an older version since the last start."""
+
+    tracking: TrackingOptions = TrackingOptions()
 
 
 NO_CONTENT = EnvironmentContent()
@@ -90,6 +94,7 @@ async def load_environment_content(
         env=variables | system,
         masked_env=variables | masks | system,
         default_locale=options.default_locale,
+        tracking=decode_options(row["own_options"]).tracking,
         link_secret=_link_secret_of(row["link_secret"], environment_id, vault),
     )
 

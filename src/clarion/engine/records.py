@@ -12,6 +12,7 @@ from clarion.jobs.model import Job
 from clarion.subscribers.addresses.targets import EndpointPlace
 from clarion.subscribers.model import ChannelEntry, Subscriber
 from clarion.templates.texts import NO_TEXTS, TextCatalog
+from clarion.tracking.model import Tracking
 from clarion.triggers.model import Trigger
 from clarion.vocabulary import Channel, MessageStatus, Severity
 from clarion.workflows.model import WITH_MARKS, PreferenceLayer, Step, Workflow, WorkflowVersion
@@ -42,6 +43,7 @@ class NewMessage(Struct, kw_only=True):
     severity: Severity = Severity.NONE
     delivered_at: Millis | None = None
     error_text: str | None = None
+    tracking: Tracking | None = None
 
 
 class Run(Struct, kw_only=True):

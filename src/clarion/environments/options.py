@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from clarion.jsontext import json_text
 from clarion.settings.rate_limits import LimitCategory, RateLimit
+from clarion.tracking.model import TrackingOptions
 
 
 class DataKind(StrEnum):
@@ -39,6 +40,8 @@ class EnvironmentOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether people make topics by subscribing to them."""
     color: str | None = None
     """How people tell it from others, such as `#2f6fed`."""
+    tracking: TrackingOptions = TrackingOptions()
+    """What is tracked of its e-mails."""
 
 
 _OPTIONS = msgspec.json.Decoder(EnvironmentOptions)

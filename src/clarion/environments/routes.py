@@ -1,5 +1,7 @@
 """Environments, keys and the health check."""
 
+from functools import partial
+
 from msgspec import UnsetType
 
 from clarion import __version__
@@ -23,9 +25,10 @@ from clarion.environments.wire import (
     ScopeInfoOut,
 )
 from clarion.errors import Forbidden, Invalid, NotFound
-from clarion.http.operation import Call, operation
+from clarion.http.operation import Call, DetachedCall, operation
 from clarion.http.wire import IdText, MomentText
 from clarion.ids import ApiKeyId, EnvironmentId, id_text
+from clarion.tracking.domains import check_domain
 from clarion.vocabulary import GIVEN_BY_NAME, SCOPE_DESCRIPTIONS, Scope
 
 
@@ -53,16 +56,41 @@ async def get_environment(call: Call) -> EnvironmentOut:
     return EnvironmentOut.of(await access_environment(call, call.environment_id))
 
 
-@operation("PATCH", "/v1/environments/{environmentId}", scope=Scope.ENVIRONMENTS_WRITE, body=EnvironmentPatch)
+async def check_tracking_domain(call: DetachedCall, environment_id: EnvironmentId, body: EnvironmentPatch) -> None:
+    """Refuse a host for tracked links that leads elsewhere; this waits for its answer."""
+    public_url, tracking = call.services.settings.public_url, body.tracking
+    if public_url is None or tracking is None or isinstance(tracking, UnsetType):
+        return
+    if tracking.domain is None or isinstance(tracking.domain, UnsetType):
+        return
+    options = await call.database.read(partial(store.get_options, environment_id=environment_id))
+    domain = str(tracking.domain).lower()
+    if domain != options.tracking.domain:
+        await check_domain(domain, public_url, call.services.gateway, call.services.vault, call.now)
+
+
+@operation(
+    "PATCH",
+    "/v1/environments/{environmentId}",
+    scope=Scope.ENVIRONMENTS_WRITE,
+    body=EnvironmentPatch,
+    precheck=check_tracking_domain,
+)
 async def update_environment(call: Call, environment_id: EnvironmentId, body: EnvironmentPatch) -> EnvironmentOut:
-    """Change the name, the time zone, the rate limits or the retention of an environment.
+    """Change the name, the time zone, the rate limits, the retention or the tracking of an environment.
 
     An API key changes its own, and others of the organization with the scope `organization:reach`.
     """
     return await _update_environment(call, environment_id, body)
 
 
-@operation("PUT", "/v1/environments/{environmentId}", scope=Scope.ENVIRONMENTS_WRITE, body=EnvironmentPatch)
+@operation(
+    "PUT",
+    "/v1/environments/{environmentId}",
+    scope=Scope.ENVIRONMENTS_WRITE,
+    body=EnvironmentPatch,
+    precheck=check_tracking_domain,
+)
 async def put_environment(call: Call, environment_id: EnvironmentId, body: EnvironmentPatch) -> EnvironmentOut:
     """Change an environment as PATCH does: what is left out stays as it is."""
     return await _update_environment(call, environment_id, body)

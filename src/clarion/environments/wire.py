@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from msgspec import UNSET, Meta, UnsetType, field
+from msgspec.structs import replace
 
 from clarion.clock import iso_text
 from clarion.environments.model import ApiKey, Environment
@@ -26,6 +27,7 @@ from clarion.http.wire import (
 from clarion.ids import EnvironmentId, id_base62, id_text
 from clarion.settings.model import Settings
 from clarion.settings.rate_limits import MAX_BURST, MAX_PER_SECOND, LimitCategory, RateLimit
+from clarion.tracking.model import TrackingOptions
 from clarion.vocabulary import Scope
 
 K = TypeVar("K")
@@ -68,6 +70,47 @@ class RateLimitShape(Wire):
         return RateLimit(per_second=self.per_second, burst=None if isinstance(self.burst, UnsetType) else self.burst)
 
 
+class HostName(CheckedText):
+    __slots__ = ()
+    RULE = "must be a host name such as links.example.com, without a scheme, a port or a path"
+    EXAMPLE = "links.example.com"
+
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        labels = text.split(".")
+        return len(text) <= 253 and all(
+            re.fullmatch("[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?", one) for one in labels
+        )
+
+
+class EnvironmentTrackingOut(Wire):
+    """What is tracked of e-mails, unless their workflow says otherwise."""
+
+    opens: bool
+    """Whether opens are tracked."""
+    clicks: bool
+    """Whether clicks on links are tracked."""
+    domain: str | UnsetType = UNSET
+    """The host of links; absent: that of the public address."""
+
+
+class EnvironmentTrackingIn(Wire):
+    """What is tracked of e-mails, unless their workflow says otherwise; the members that are sent change."""
+
+    opens: bool | UnsetType = UNSET
+    """Whether opens are tracked; false at first."""
+    clicks: bool | UnsetType = UNSET
+    """Whether clicks on links are tracked; false at first."""
+    domain: HostName | UnsetType | None = UNSET
+    """The host of links: another name of the public address, which is checked. Null: that of the public address."""
+
+    def overlay(self, before: TrackingOptions) -> TrackingOptions:
+        sent = changes_of(self, "opens", "clicks", "domain")
+        if sent.get("domain"):
+            sent["domain"] = str(sent["domain"]).lower()
+        return replace(before, **sent)
+
+
 class EnvironmentOut(Wire):
     id: str = field(name="_id")
     name: str
@@ -90,6 +133,8 @@ class EnvironmentOut(Wire):
     """For how many days the environment keeps data, by its kind, where it set that itself."""
     subscribers_create_topics: bool
     """Whether people make topics by subscribing to them in their inbox."""
+    tracking: EnvironmentTrackingOut
+    """What is tracked of e-mails."""
     created_at: DateTimeText
     updated_at: DateTimeText
 
@@ -108,6 +153,7 @@ class EnvironmentOut(Wire):
             limits={one: RateLimitShape.of(limit) for one, limit in environment.options.limits.items()},
             retention_days=environment.options.retention_days,
             subscribers_create_topics=environment.options.subscribers_create_topics,
+            tracking=_tracking_out(environment.options.tracking),
             created_at=iso_text(environment.created_at),
             updated_at=iso_text(environment.updated_at),
         )
@@ -138,6 +184,8 @@ class EnvironmentPatch(Wire):
     """For how many days data is kept, by its kind; null takes one back."""
     subscribers_create_topics: bool | UnsetType = UNSET
     """Whether people make topics by subscribing to them in their inbox; true at first."""
+    tracking: EnvironmentTrackingIn | UnsetType | None = UNSET
+    """What is tracked of e-mails; null switches all of it off."""
 
     def fields(self, before: Environment, settings: Settings) -> dict[str, Any]:
         """The fields of the environment with what the caller sent."""
@@ -151,7 +199,9 @@ class EnvironmentPatch(Wire):
         """The options with what the caller sent; raises Invalid if they go beyond what the installation allows."""
         limits = {} if isinstance(self.limits, UnsetType) else self.limits
         days = {} if isinstance(self.retention_days, UnsetType) else self.retention_days
-        if problems := _find_limit_problems(limits, settings) | _find_retention_problems(days, settings):
+        tracking = self._overlay_tracking(before.tracking)
+        problems = _find_limit_problems(limits, settings) | _find_retention_problems(days, settings)
+        if problems := problems | _find_tracking_problems(tracking, before.tracking, settings):
             raise Invalid(problems)
         return EnvironmentOptions(
             limits=_overlay(
@@ -164,7 +214,13 @@ class EnvironmentPatch(Wire):
                 else self.subscribers_create_topics
             ),
             color=before.color if isinstance(self.color, UnsetType) else _text(self.color),
+            tracking=tracking,
         )
+
+    def _overlay_tracking(self, before: TrackingOptions) -> TrackingOptions:
+        if isinstance(self.tracking, UnsetType):
+            return before
+        return TrackingOptions() if self.tracking is None else self.tracking.overlay(before)
 
 
 def _find_limit_problems(
@@ -191,6 +247,19 @@ def _find_retention_problems(days: Mapping[DataKind, int | None], settings: Sett
             )
             problems[f"retentionDays.{kind}"] = [Problem(message, wanted)]
     return problems
+
+
+def _find_tracking_problems(
+    wanted: TrackingOptions, before: TrackingOptions, settings: Settings
+) -> dict[str, list[Problem]]:
+    if wanted in (before, TrackingOptions()) or settings.public_url is not None:
+        return {}
+    message = "cannot be tracked: links need the public address of the installation (CLARION_PUBLIC_URL)"
+    return {"tracking": [Problem(message)]}
+
+
+def _tracking_out(options: TrackingOptions) -> EnvironmentTrackingOut:
+    return EnvironmentTrackingOut(opens=options.opens, clicks=options.clicks, domain=given(options.domain))
 
 
 def _text(value: str | None) -> str | None:

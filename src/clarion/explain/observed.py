@@ -173,10 +173,13 @@ def give_up(summary: str, correction: str) -> Rule:
 
 
 def reported(verdict: Verdict, what: str, remedy: str | None = None) -> Rule:
-    """What the provider reported of a message, some time after it accepted it."""
-    return lambda observed: observed.report(
-        verdict, f"The provider '{observed.detail.provider_id}' reported that {what}.", remedy
-    )
+    """What was reported of a message, some time after its provider accepted it."""
+    return lambda observed: observed.report(verdict, f"{_reporter(observed)} reported that {what}.", remedy)
+
+
+def _reporter(observed: Observed) -> str:
+    provider_id = observed.detail.provider_id
+    return "A link or an image of the message" if provider_id is None else f"The provider '{provider_id}'"
 
 
 def list_marks(observed: ObservedJob) -> Iterator[Decision]:

@@ -159,6 +159,8 @@ class DetailCode(StrEnum):
     UNSUBSCRIBED = "unsubscribed", DetailStatus.WARNING, "Message unsubscribed"
     OPENED = "opened", DetailStatus.READ_CONFIRMATION, "Message opened"
     CLICKED = "clicked", DetailStatus.READ_CONFIRMATION, "Message clicked"
+    OPENED_BY_MACHINE = "opened_by_machine", DetailStatus.SUCCESS, "Message loaded by a program, not counted as opened"
+    CLICKED_BY_MACHINE = "clicked_by_machine", DetailStatus.SUCCESS, "Link followed by a program, not counted"
 
     # It ends in another way.
     MESSAGE_DELETED = "message_deleted", DetailStatus.SUCCESS, "Message was deleted"

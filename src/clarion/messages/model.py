@@ -16,6 +16,7 @@ from clarion.ids import (
     WorkflowId,
     WorkflowKey,
 )
+from clarion.tracking.model import Tracking
 from clarion.vocabulary import Channel, MarkAs, MessageStatus, Severity
 
 MAX_SNOOZE_HOURS = 2160
@@ -68,6 +69,7 @@ class Message(Struct, frozen=True, kw_only=True):
     delivered_at: list[Millis] | None
     error_id: str | None
     error_text: str | None
+    tracking: Tracking | None = None
     created_at: Millis
     updated_at: Millis
 

@@ -12,6 +12,7 @@ from clarion.ids import EnvironmentId, MessageId, SubscriberId, TransactionKey, 
 from clarion.jsontext import json_value
 from clarion.messages.model import DeletedMessage, Message, MessageChanges, MessageOrigin
 from clarion.subscribers.model import Subscriber
+from clarion.tracking.model import decode_tracking
 from clarion.vocabulary import Channel
 
 COLUMNS = ", ".join(f"t.{name}" for name in Message.__struct_fields__)
@@ -140,6 +141,7 @@ def message_of(row: Row) -> Message:
         values[name] = json_value(values[name])
     for name in _FLAGS:
         values[name] = bool(values[name])
+    values["tracking"] = None if row["tracking"] is None else decode_tracking(row["tracking"])
     return Message(**values)
 
 

@@ -14,6 +14,7 @@ from clarion.providers.builtin import BuiltinNames
 from clarion.providers.definition.receipts import ReceiptKind
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.wire import SubscriberV1Out
+from clarion.tracking.model import Tracking
 from clarion.vocabulary import Channel, MarkAs, MessageStatus, Severity
 
 MAX_MARKED = 1000
@@ -169,6 +170,31 @@ class _MessageBase(Wire):
     updated_at: DateTimeText
 
 
+class MessageTrackingOut(Wire):
+    """How often people opened an e-mail and followed its links, as they and its provider tell."""
+
+    open_count: int
+    """How often it was opened."""
+    first_opened_at: DateTimeText | UnsetType = UNSET
+    """When it was opened for the first time."""
+    click_count: int
+    """How often links were followed."""
+    first_clicked_at: DateTimeText | UnsetType = UNSET
+    """When a link was followed for the first time."""
+    machine_count: int
+    """Opens and clicks of programs, such as scanners, which are not among the others."""
+
+    @classmethod
+    def of(cls, tracking: Tracking) -> Self:
+        return cls(
+            open_count=tracking.open_count,
+            first_opened_at=_time(tracking.first_opened_at),
+            click_count=tracking.click_count,
+            first_clicked_at=_time(tracking.first_clicked_at),
+            machine_count=tracking.machine_count,
+        )
+
+
 class MessageOut(_MessageBase):
     title: str | UnsetType = UNSET
     """The title of a push message."""
@@ -179,7 +205,9 @@ class MessageOut(_MessageBase):
     direct_webhook_url: SecretUrl | UnsetType = UNSET
     """The webhook that a chat message went to."""
     delivery: dict[ReceiptKind, DateTimeText] | UnsetType = UNSET
-    """When the provider reported what, by the kind of the report."""
+    """When the provider reported what, by the kind of the report; opens and clicks also if they were tracked."""
+    tracking: MessageTrackingOut | UnsetType = UNSET
+    """Opens and clicks, if they are tracked or were reported."""
     error_id: str | UnsetType = UNSET
     error_text: str | UnsetType = UNSET
     subscriber: SubscriberV1Out | UnsetType = UNSET
@@ -194,6 +222,7 @@ class MessageOut(_MessageBase):
             phone=given(message.phone),
             direct_webhook_url=given(message.webhook_url),
             delivery=UNSET if message.delivery is None else _moments(message.delivery),
+            tracking=UNSET if message.tracking is None else MessageTrackingOut.of(message.tracking),
             error_id=given(message.error_id),
             error_text=given(message.error_text),
             subscriber=UNSET if subscriber is None else SubscriberV1Out.of(subscriber, (), view.organization_id),

@@ -21,6 +21,7 @@ from clarion.monitoring.metrics import (
     Measures,
     MessageOutcome,
     PoolState,
+    TrackedEvent,
 )
 from clarion.monitoring.store_state import StoreState
 from clarion.monitoring.watchdog import LoopWatchdog
@@ -120,6 +121,12 @@ def _work(measures: Measures) -> Iterator["Metric"]:
         "Repeated requests: replayed by idempotency key, or of a transaction seen before.",
         ("kind",),
         [((one,), measures.duplicates[one]) for one in Duplicate],
+    )
+    yield _counter(
+        "clarion_tracked_visits",
+        "Opens and clicks that links and images in e-mails told of; those of programs, and those that were dropped.",
+        ("kind",),
+        [((one,), measures.tracked[one]) for one in TrackedEvent],
     )
     yield _counter("clarion_runs_started", "Runs: a workflow for one person.", (), [((), measures.started_runs)])
     yield _counter("clarion_runs_completed", "Runs with nothing left to do.", (), [((), measures.completed_runs)])

@@ -112,6 +112,17 @@ class MessageOutcome(StrEnum):
     """Nothing was sent: no address, no integration, or a suppressed address."""
 
 
+class TrackedEvent(StrEnum):
+    """What links and images in e-mails told."""
+
+    OPENED = "opened"
+    CLICKED = "clicked"
+    MACHINE = "machine"
+    """By a program."""
+    DROPPED = "dropped"
+    """Too many of one message, or altogether."""
+
+
 class BatchKind(StrEnum):
     """What is done for many at once."""
 
@@ -165,6 +176,7 @@ class Measures:
         """By provider and identifier of the integration."""
         self.webhooks: Counter[str] = Counter()
         """Attempts to deliver an event, by outcome."""
+        self.tracked: Counter[TrackedEvent] = Counter()
         self.expired_leases = 0
         """Sends that were taken over because their worker had let the lease lapse."""
         self.batches = {one: Histogram(BATCH_SIZES) for one in BatchKind}

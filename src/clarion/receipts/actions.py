@@ -25,6 +25,7 @@ from clarion.receipts.model import (
     DeliveryReport,
     MessageState,
     ReportedMessage,
+    ReportSource,
     apply_report,
     can_be_early,
     find_dead_token,
@@ -75,7 +76,7 @@ async def record_reports(
     started_at = 0 if tracer is None else wall_nanoseconds()
     for start in range(0, len(once), _RECORD_BATCH):
         batch = once[start : start + _RECORD_BATCH]
-        work = partial(record_batch, integration=integration, batch=batch, now=now, should_keep_early=True)
+        work = partial(record_batch, source=integration, batch=batch, now=now, should_keep_early=True)
         written, unmatched = await database.transaction(work)
         new, unknown = new + len(written), unknown + len(unmatched)
         if tracer is not None:
@@ -100,13 +101,13 @@ class _Effects(Struct):
     states: dict[MessageId, MessageState] = {}
     details: dict[JobId, list[str]] = {}
     suppressions: list[Suppression] = []
-    dead_tokens: dict[SubscriberId, set[str]] = {}
+    dead_tokens: dict[SubscriberId, dict[str, set[str]]] = {}
     events: dict[tuple[EventType, MessageId], None] = {}
 
 
 async def record_batch(
     db: Connection,
-    integration: Integration,
+    source: ReportSource,
     batch: Sequence[DeliveryReport],
     now: Millis,
     *,
@@ -114,15 +115,15 @@ async def record_batch(
 ) -> RecordedBatch:
     """Record a batch of reports."""
     await prefer_index_scans(db)
-    targets = await _find_messages(db, integration, batch)
+    targets = await _find_messages(db, source, batch)
     unmatched = [one for one in batch if one.digest not in targets]
     early = [one for one in unmatched if can_be_early(one)] if should_keep_early else []
     if early:
         # Before jobs are locked, in the same order as the retry of early reports, so that they cannot deadlock.
-        await store.insert_early_reports(db, integration, early, now)
+        await store.insert_early_reports(db, source, early, now)
     if not targets:
         return RecordedBatch([], unmatched)
-    environment_id = integration.environment_id
+    environment_id = source.environment_id
     sizes = await jobs.lock_jobs(db, environment_id, {job_id for _, job_id in targets.values()})
     messages = await store.list_reported_messages(
         db, environment_id, {message_id for message_id, _ in targets.values()}
@@ -133,20 +134,20 @@ async def record_batch(
     effects = _Effects()
     for report, message in matched:
         if report.digest not in stored:
-            _add_effects(effects, integration, report, message, now)
-    await _write_effects(db, integration, effects, sizes, now)
+            _add_effects(effects, source, report, message, now)
+    await _write_effects(db, source, effects, sizes, now)
     new = set(effects.digests)
     return RecordedBatch([(one, message.id) for one, message in matched if one.digest in new], unmatched)
 
 
 async def _find_messages(
-    db: Connection, integration: Integration, batch: Sequence[DeliveryReport]
+    db: Connection, source: ReportSource, batch: Sequence[DeliveryReport]
 ) -> dict[bytes, tuple[MessageId, JobId]]:
     """Find the message and the job of each report, by digest; our own message id takes precedence."""
     own_ids = {report.message_id for report in batch if report.message_id is not None}
     provider_ids = {report.provider_message_id for report in batch if report.provider_message_id}
-    by_own_id = await store.list_by_own_id(db, integration, sorted(own_ids)) if own_ids else {}
-    by_provider_id = await store.list_by_provider_id(db, integration, sorted(provider_ids)) if provider_ids else {}
+    by_own_id = await store.list_by_own_id(db, source, sorted(own_ids)) if own_ids else {}
+    by_provider_id = await store.list_by_provider_id(db, source, sorted(provider_ids)) if provider_ids else {}
     targets: dict[bytes, tuple[MessageId, JobId]] = {}
     for report in batch:
         target = by_own_id.get(report.message_id) if report.message_id else None
@@ -157,49 +158,50 @@ async def _find_messages(
 
 
 def _add_effects(
-    effects: _Effects, integration: Integration, report: DeliveryReport, message: ReportedMessage, now: Millis
+    effects: _Effects, source: ReportSource, report: DeliveryReport, message: ReportedMessage, now: Millis
 ) -> None:
     effects.digests.append(report.digest)
     effects.details.setdefault(message.job_id, []).append(report.detail)
-    if is_about_message(message, report, integration):
+    if is_about_message(message, report, source):
         effects.states[message.id] = apply_report(effects.states.get(message.id, message.state), report)
-        if report.kind in _EVENTS:
+        if report.kind in _EVENTS and not report.is_by_machine:
             effects.events[_EVENTS[report.kind], message.id] = None
     token = find_dead_token(message, report)
-    if token is not None:
-        effects.dead_tokens.setdefault(message.subscriber_id, set()).add(token)
-        removal = _follow_up(integration, DetailCode.TOKEN_REMOVED, now)
+    if token is not None and source.provider_id is not None:
+        of_person = effects.dead_tokens.setdefault(message.subscriber_id, {})
+        of_person.setdefault(source.provider_id, set()).add(token)
+        removal = _follow_up(source, DetailCode.TOKEN_REMOVED, now)
         effects.details[message.job_id].append(removal)
     suppressed = find_suppressed_address(message, report)
     if suppressed is not None:
         address, reason = suppressed
         effects.suppressions.append(
             Suppression(
-                environment_id=integration.environment_id,
+                environment_id=source.environment_id,
                 channel=message.channel,
                 address=address,
                 reason=reason,
-                provider_id=integration.provider_id,
+                provider_id=source.provider_id,
                 message_id=message.id,
                 detail=report.reason,
                 created_at=now,
             )
         )
         raw = {"channel": message.channel, "address": address, "reason": reason}
-        effects.details[message.job_id].append(_follow_up(integration, DetailCode.ADDRESS_SUPPRESSED, now, raw=raw))
+        effects.details[message.job_id].append(_follow_up(source, DetailCode.ADDRESS_SUPPRESSED, now, raw=raw))
 
 
-def _follow_up(integration: Integration, code: DetailCode, now: Millis, *, raw: dict[str, Any] | None = None) -> str:
+def _follow_up(source: ReportSource, code: DetailCode, now: Millis, *, raw: dict[str, Any] | None = None) -> str:
     """JSON of an execution detail about what a report led to."""
     return json_text(
-        ExecutionDetail.of(code, now, source=DetailSource.WEBHOOK, provider_id=integration.provider_id, raw=raw)
+        ExecutionDetail.of(code, now, source=DetailSource.WEBHOOK, provider_id=source.provider_id, raw=raw)
     )
 
 
 async def _write_effects(
-    db: Connection, integration: Integration, effects: _Effects, sizes: dict[JobId, int], now: Millis
+    db: Connection, source: ReportSource, effects: _Effects, sizes: dict[JobId, int], now: Millis
 ) -> None:
-    environment_id = integration.environment_id
+    environment_id = source.environment_id
     if not effects.digests:
         return
     await store.insert_receipts(db, environment_id, effects.digests, now)
@@ -211,8 +213,7 @@ async def _write_effects(
         await jobs.append_details(db, environment_id, short)
     await insert_suppressions(db, effects.suppressions)
     for subscriber_id in sorted(effects.dead_tokens):
-        tokens = {integration.provider_id: effects.dead_tokens[subscriber_id]}
-        await remove_device_tokens(db, environment_id, subscriber_id, tokens, now)
+        await remove_device_tokens(db, environment_id, subscriber_id, effects.dead_tokens[subscriber_id], now)
     await append_message_events(db, environment_id, list(effects.events), now)
 
 

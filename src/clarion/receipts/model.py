@@ -2,17 +2,19 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clarion.clock import DAY, Millis
-from clarion.ids import IntegrationId, JobId, MessageId, SubscriberId, find_id
+from clarion.ids import EnvironmentId, IntegrationId, JobId, MessageId, SubscriberId, find_id
 from clarion.integrations.model import Integration
 from clarion.jobs.details import DetailCode, DetailSource, ExecutionDetail
 from clarion.jsontext import json_text
 from clarion.providers.definition.receipts import Receipt, ReceiptKind
 from clarion.sending.suppressions.model import SuppressionReason, fold_address, is_address
+from clarion.tracking.model import Tracking, count_click, count_machine, count_open
 from clarion.vocabulary import Channel, MessageStatus
 
 MAX_DELIVERIES = 50
@@ -37,6 +39,24 @@ _CODES = {
 }
 
 
+class ReportSource(Protocol):
+    """What reports about messages of a channel: an integration, or links and images in messages themselves."""
+
+    @property
+    def environment_id(self) -> EnvironmentId: ...
+
+    @property
+    def id(self) -> IntegrationId | None:
+        """None: it tells of messages of every integration."""
+        ...
+
+    @property
+    def provider_id(self) -> str | None: ...
+
+    @property
+    def channel(self) -> Channel: ...
+
+
 class DeliveryReport(Struct, frozen=True, kw_only=True):
     """One receipt, ready to be stored: validated, truncated and without secrets."""
 
@@ -53,6 +73,8 @@ class DeliveryReport(Struct, frozen=True, kw_only=True):
     """JSON of an execution detail."""
     is_partial: bool = False
     """Whether it is about one of several devices, and so does not change the state of the message."""
+    is_by_machine: bool = False
+    """Whether a program opened the message or followed the link: it is noted, and changes no state."""
 
 
 class MessageState(Struct, frozen=True, kw_only=True):
@@ -64,6 +86,7 @@ class MessageState(Struct, frozen=True, kw_only=True):
     delivery: Mapping[str, Millis]
     """The latest moment of each kind of report."""
     delivered_at: tuple[Millis, ...] = ()
+    tracking: Tracking | None = None
 
 
 class ReportedMessage(Struct, frozen=True, kw_only=True):
@@ -113,6 +136,8 @@ def apply_report(state: MessageState, report: DeliveryReport) -> MessageState:
 
     Reports come late and in any order; the same reports lead to the same state in every order.
     """
+    if report.is_by_machine:
+        return replace(state, tracking=count_machine(state.tracking))
     before = _last_failure(state.delivery)
     delivery = {**state.delivery, report.kind: max(report.at, state.delivery.get(report.kind, report.at))}
     failure = _last_failure(delivery)
@@ -129,15 +154,16 @@ def apply_report(state: MessageState, report: DeliveryReport) -> MessageState:
         error_text=error_text,
         delivery=delivery,
         delivered_at=tuple(sorted(moments)[-MAX_DELIVERIES:]),
+        tracking=_count(state.tracking, report),
     )
 
 
-def is_about_message(message: ReportedMessage, report: DeliveryReport, integration: Integration) -> bool:
+def is_about_message(message: ReportedMessage, report: DeliveryReport, source: ReportSource) -> bool:
     """Return whether the report is about the message itself.
 
     It may be about one of several devices, a copy, or an attempt that another integration has replaced.
     """
-    is_of_integration = message.integration_id is None or message.integration_id == integration.id
+    is_of_integration = source.id is None or message.integration_id in (None, source.id)
     return is_of_integration and not report.is_partial and not is_about_copy(message, report)
 
 
@@ -165,6 +191,16 @@ def find_dead_token(message: ReportedMessage, report: DeliveryReport) -> str | N
     """Return the device token that the report declares invalid, or None."""
     is_dead = message.channel is Channel.PUSH and report.kind is ReceiptKind.BOUNCED and report.is_hard
     return report.recipient if is_dead else None
+
+
+def _count(tracking: Tracking | None, report: DeliveryReport) -> Tracking | None:
+    match report.kind:
+        case ReceiptKind.OPENED:
+            return count_open(tracking, report.at)
+        case ReceiptKind.CLICKED:
+            return count_click(tracking, report.at)
+        case _:
+            return tracking
 
 
 def _suppression_reason(report: DeliveryReport) -> SuppressionReason | None:

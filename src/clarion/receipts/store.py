@@ -13,7 +13,8 @@ from clarion.ids import EnvironmentId, IntegrationId, JobId, MessageId
 from clarion.integrations.model import Integration
 from clarion.integrations.store import integration_of
 from clarion.jsontext import json_text, json_value
-from clarion.receipts.model import DeliveryReport, MessageState, ReportedMessage
+from clarion.receipts.model import DeliveryReport, MessageState, ReportedMessage, ReportSource
+from clarion.tracking.model import decode_tracking
 from clarion.vault import Vault
 from clarion.vocabulary import Channel, MessageStatus
 
@@ -36,7 +37,7 @@ LIST_BY_PROVIDER_ID = sql("""
 """)
 LIST_REPORTED_MESSAGES = sql("""
     SELECT id, job_id, subscriber_id, integration_id, channel, email, phone,
-        status, error_id, error_text, delivery, delivered_at
+        status, error_id, error_text, delivery, delivered_at, tracking
     FROM messages WHERE environment_id = :environment_id AND id {any:ids}
 """)
 LIST_STORED_DIGESTS = sql("SELECT digest FROM receipts WHERE environment_id = :environment_id AND digest {any:digests}")
@@ -44,7 +45,7 @@ INSERT_RECEIPTS = Insert("receipts", "environment_id", "digest", "received_at")
 UPDATE_MESSAGE_STATE = sql("""
     UPDATE messages
     SET status = :status, error_id = :error_id, error_text = :error_text, delivery = :delivery,
-        delivered_at = :delivered_at, updated_at = :now
+        delivered_at = :delivered_at, tracking = :tracking, updated_at = :now
     WHERE environment_id = :environment_id AND id = :id
 """)
 INSERT_EARLY = Insert(
@@ -117,27 +118,27 @@ async def set_source(db: Connection, integration: Integration, source: str) -> s
 
 
 async def list_by_own_id(
-    db: Connection, integration: Integration, ids: Sequence[MessageId]
+    db: Connection, source: ReportSource, ids: Sequence[MessageId]
 ) -> dict[MessageId, tuple[MessageId, JobId]]:
-    """Find messages of the integration's channel by our id, which the provider knows only from the message itself."""
+    """Find messages of the source's channel by our id, which the provider knows only from the message itself."""
     rows = await db.fetch(
         LIST_BY_OWN_ID,
-        environment_id=integration.environment_id,
+        environment_id=source.environment_id,
         ids=list(ids),
-        channel=integration.channel,
+        channel=source.channel,
     )
     return {row["id"]: (row["id"], row["job_id"]) for row in rows}
 
 
 async def list_by_provider_id(
-    db: Connection, integration: Integration, ids: Sequence[str]
+    db: Connection, source: ReportSource, ids: Sequence[str]
 ) -> dict[str, tuple[MessageId, JobId]]:
-    """Find messages that the integration sent by the provider's id; of two with one id, the newer."""
+    """Find messages that the source sent by the provider's id; of two with one id, the newer."""
     rows = await db.fetch(
         LIST_BY_PROVIDER_ID,
-        environment_id=integration.environment_id,
+        environment_id=source.environment_id,
         ids=list(ids),
-        integration_id=integration.id,
+        integration_id=source.id,
     )
     oldest_first = sorted(rows, key=lambda row: bytes(row["id"]))
     return {row["provider_message_id"]: (row["id"], row["job_id"]) for row in oldest_first}
@@ -161,10 +162,10 @@ async def insert_receipts(db: Connection, environment_id: EnvironmentId, digests
 
 
 async def insert_early_reports(
-    db: Connection, integration: Integration, reports: Iterable[DeliveryReport], now: Millis
+    db: Connection, source: ReportSource, reports: Iterable[DeliveryReport], now: Millis
 ) -> None:
     """Store reports whose messages may be recorded soon."""
-    ids = integration.environment_id, integration.id
+    ids = source.environment_id, source.id
     await db.insert_many(INSERT_EARLY, [(*ids, one.digest, json_text(one), now) for one in reports])
 
 
@@ -205,6 +206,7 @@ async def update_message_states(
             "error_text": state.error_text,
             "delivery": json_text(state.delivery),
             "delivered_at": json_text(state.delivered_at) if state.delivered_at else None,
+            "tracking": None if state.tracking is None else json_text(state.tracking),
             "now": now,
         }
         for message_id, state in states.items()
@@ -227,6 +229,7 @@ def _reported_message(row: Row) -> ReportedMessage:
             error_text=row["error_text"],
             delivery=json_value(row["delivery"]) or {},
             delivered_at=tuple(json_value(row["delivered_at"]) or ()),
+            tracking=None if row["tracking"] is None else decode_tracking(row["tracking"]),
         ),
     )
 

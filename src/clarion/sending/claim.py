@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from clarion.clock import SECOND, Millis
+from clarion.content.environment import get_environment_content
 from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import sql
 from clarion.db.queue_plans import PREFER_INDEX_SCANS
@@ -37,6 +38,7 @@ from clarion.sending.planning import plan_sends
 from clarion.subscribers.addresses.targets import list_targets
 from clarion.subscribers.channels import list_channels
 from clarion.subscribers.model import ChannelEntry
+from clarion.tracking.model import decode_tracking
 from clarion.triggers.attachments import has_attachments, list_files, put_files
 from clarion.triggers.model import TriggerState
 from clarion.vault import Vault
@@ -50,7 +52,7 @@ DEFERRED_FOR = Millis(SECOND)
 LIST_MESSAGES = sql("""
     SELECT job_id, trigger_id, subscriber_id, id, channel, provider_id, integration_id, error_id, content, subject,
         title, email, email_options, phone, webhook_url, endpoint_id, device_tokens, data, provider_message_id,
-        retry_at, given_up_at, refused_by
+        retry_at, given_up_at, refused_by, tracking
     FROM messages WHERE environment_id = :environment_id AND job_id {any:job_ids} AND channel <> 'in_app'
 """)
 # Apps get the payload with a push message.
@@ -102,6 +104,7 @@ async def claim_sends(
     await _add_endpoints(db, environment_id, sends, integrations.vault)
     await _add_addresses(db, environment_id, sends)
     sends = await _drop_canceled(db, environment_id, sends, now)
+    await _add_contents(db, environment_id, sends, integrations, rows[0]["configuration_version"])
     planned = await plan_sends(db, environment_id, sends, now)
     waiting = [_wait(send, wait, now) for send, wait in planned if wait]
     await sends_store.wait(db, environment_id, waiting, now)
@@ -251,6 +254,7 @@ def _message(row: Row) -> OutgoingMessage:
         retry_at=row["retry_at"],
         given_up_at=row["given_up_at"],
         refused_by=_read_ids(row["refused_by"]),
+        tracking=None if row["tracking"] is None else decode_tracking(row["tracking"]),
     )
 
 
@@ -293,6 +297,15 @@ async def _add_files(db: Connection, environment_id: EnvironmentId, sends: Seque
     files = await list_files(db, environment_id, {one.trigger_id for send in attaching for one in send.messages})
     for send in attaching:
         send.messages = [replace(one, email_options=put_files(one.email_options or {}, files)) for one in send.messages]
+
+
+async def _add_contents(
+    db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], cache: IntegrationCache, version: int
+) -> None:
+    """What links of tracked messages are signed with."""
+    for send in sends:
+        if any(one.tracking is not None and one.tracking.is_wanted for one in send.messages):
+            send.content = await get_environment_content(db, environment_id, version, cache.vault)
 
 
 async def _add_entries(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:

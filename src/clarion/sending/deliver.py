@@ -25,11 +25,11 @@ from clarion.sending.model import (
     Route,
     SendOutcome,
 )
-from clarion.sending.outgoing import Gateway, ReceiptsUrl, list_ignored_overrides, make_outgoing, nowhere
+from clarion.sending.outgoing import Gateway, ReceiptsUrl, find_rewriter, list_ignored_overrides, make_outgoing, nowhere
 from clarion.sending.planning import explain_choice, find_reason, recognises_repeats
 from clarion.sending.retry import requested_pause, settle
 from clarion.sending.traces import send_traced
-from clarion.vocabulary import Channel, JobStatus, MessageStatus
+from clarion.vocabulary import Channel, MessageStatus
 
 log = logging.getLogger(__name__)
 
@@ -48,13 +48,14 @@ _CLEAR = "DELETE /v1/suppressions/{channel}/{address} lets it be written to agai
 class Deliverer:
     """Hands the messages of claimed jobs to their providers."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it is composed of
         self,
         gateway: Gateway,
         clock: Clock,
         *,
         is_current: IsCurrent,
         receipts_url: ReceiptsUrl = nowhere,
+        public_url: str | None = None,
         tracer: Tracer | None = None,
         measures: Measures,
     ) -> None:
@@ -64,6 +65,7 @@ class Deliverer:
         self._clock = clock
         self._is_current = is_current
         self._receipts_url = receipts_url
+        self._public_url = public_url
         self.is_ending = False
         """Whether the process ends: no call is begun, and a canceled one counts as possibly delivered."""
 
@@ -117,8 +119,9 @@ class Deliverer:
         self, send: ClaimedSend, message: OutgoingMessage, integration: Integration
     ) -> tuple[Outgoing, dict[str, list[str]]]:
         """The message as the provider gets it, and the suppressed addresses that it leaves out."""
-        can_start = partial(self._has_lease, send)
-        return make_outgoing(send, message, integration, receipts_url=self._receipts_url, can_start=can_start)
+        urls, can_start = self._receipts_url, partial(self._has_lease, send)
+        track = find_rewriter(send, message, self._public_url, self._clock.now())
+        return make_outgoing(send, message, integration, receipts_url=urls, track=track, can_start=can_start)
 
     def _is_cut_short(self) -> bool:
         """Whether a cancellation comes from the end of the process."""
@@ -150,36 +153,6 @@ class Deliverer:
             result = await _Attempt(self, send, message, now).deliver(route)
         if result is not None:
             send.not_sent[message.id] = result
-
-
-def give_up(send: ClaimedSend, error: Exception, now: Millis) -> None:
-    """Count an attempt that failed unexpectedly as one that may succeed the next time."""
-    failure = SendFailure(FailureKind.RETRYABLE, f"{type(error).__name__} in Clarion itself")
-    send.job.note(now, DetailCode.ATTEMPT_FAILED, raw={"kind": failure.kind, "message": str(failure)})
-    for message in send.untried[:1]:
-        send.not_sent[message.id] = NotSent(failure)
-        send.outcomes[message.id] = SendOutcome(
-            status=MessageStatus.ERROR,
-            provider_id=message.provider_id,
-            integration_id=message.integration_id,
-            error_id=message.error_id,
-            error_text=str(failure),
-        )
-    settle(send, now)
-
-
-def fail_unrecorded(send: ClaimedSend, now: Millis) -> None:
-    """End a job as failed whose results cannot be recorded: without a result it would be sent again."""
-    send.outcomes.clear()
-    send.not_sent.clear()
-    send.retry_at.clear()
-    send.health_reports.clear()
-    send.calls.clear()
-    send.dead_tokens.clear()
-    send.refusals.clear()
-    send.job.details.clear()
-    send.job.note(now, DetailCode.NOT_RECORDED)
-    send.job.finish(JobStatus.FAILED)
 
 
 class _Stopped(Exception):

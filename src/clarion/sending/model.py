@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.clock import Millis
+from clarion.content.environment import NO_CONTENT, EnvironmentContent
 from clarion.engine.records import Run
 from clarion.ids import EndpointId, EnvironmentId, IntegrationId, MessageId, NotificationId, SubscriberId, TriggerId
 from clarion.integrations.model import Integration
@@ -14,6 +15,7 @@ from clarion.jobs.model import Job
 from clarion.monitoring.traces.store import MessageTrace
 from clarion.providers.definition.result import SendFailure
 from clarion.subscribers.model import ChannelEntry
+from clarion.tracking.model import Tracking
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
 
 BY_ENTRY = frozenset({Channel.CHAT, Channel.PUSH})
@@ -52,6 +54,7 @@ class OutgoingMessage(Struct, frozen=True, kw_only=True):
     """Not tried before this moment, although the job may be due earlier for another message."""
     given_up_at: Millis | None
     """When its last attempt failed; it is not tried again unless the job is redriven."""
+    tracking: Tracking | None = None
     refused_by: tuple[IntegrationId, ...] = ()
     """Integrations whose provider refused it for good in an earlier attempt; they are not asked again."""
 
@@ -163,6 +166,8 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     """Whether its trigger was canceled."""
     run: Run | None = None
     """Loaded only where an integration's conditions or overrides of a step look at it."""
+    content: EnvironmentContent = NO_CONTENT
+    """Loaded only where a message is tracked."""
     entries: dict[MessageId, ChannelEntry] = {}
     contexts: dict[MessageId, dict[str, Any]] = {}
     """Data for receivers of plain webhooks; loaded only where an integration is one."""

@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Protocol
 
-from clarion.clock import iso_text
+from clarion.clock import Millis, iso_text
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, TriggerId, id_text
 from clarion.integrations.model import Integration
 from clarion.jobs.store import add_payloads
 from clarion.jsontext import json_value
-from clarion.providers.definition.outgoing import Outgoing, always
+from clarion.providers.definition.outgoing import Outgoing, always, unchanged
 from clarion.providers.definition.overrides import provider_overrides, with_options
 from clarion.providers.definition.result import Sent
 from clarion.providers.registry import find_provider
@@ -19,6 +19,7 @@ from clarion.sending.addresses import leave_out
 from clarion.sending.model import ClaimedSend, OutgoingMessage
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import list_subscribers_by_id
+from clarion.tracking.links import find_links
 from clarion.triggers.model import Recipients, decode_recipients, list_misplaced_overrides
 from clarion.vocabulary import Channel
 from clarion.workflows.variables import digest_variables, person_variables
@@ -61,6 +62,7 @@ def make_outgoing(
     integration: Integration,
     *,
     receipts_url: ReceiptsUrl = nowhere,
+    track: Callable[[str], str] = unchanged,
     can_start: Callable[[], bool] = always,
 ) -> tuple[Outgoing, dict[str, list[str]]]:
     """Return the message for a provider, and the suppressed copies that are left out of it."""
@@ -87,9 +89,20 @@ def make_outgoing(
         receipts_url=receipts_url(integration),
         credentials=integration.credentials,
         overrides=overrides,
+        track=track,
         can_start=can_start,
     )
     return outgoing, left_out
+
+
+def find_rewriter(
+    send: ClaimedSend, message: OutgoingMessage, public_url: str | None, now: Millis
+) -> Callable[[str], str]:
+    """Return what puts tracked links into the HTML of a message; nothing is changed unless it is tracked."""
+    if message.tracking is None or not message.tracking.is_wanted:
+        return unchanged
+    links = find_links(send.content, public_url)
+    return unchanged if links is None else links.make_rewriter(message.id, message.tracking, now)
 
 
 def _overrides(send: ClaimedSend, message: OutgoingMessage, provider_id: str) -> dict[str, object]:

@@ -16,13 +16,14 @@ from clarion.monitoring.metrics import Gauge, Measures
 from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.sending.claim import LEASE, claim_sends
-from clarion.sending.deliver import Deliverer, fail_unrecorded, give_up
+from clarion.sending.deliver import Deliverer
 from clarion.sending.leases import LeaseKeeper
 from clarion.sending.model import ClaimedSend
 from clarion.sending.outgoing import ReceiptsUrl, nowhere
 from clarion.sending.places import Places, Room, list_waiting
 from clarion.sending.record import measure_sends, record_sends
 from clarion.sending.traces import add_traces
+from clarion.sending.unexpected import fail_unrecorded, give_up
 
 _GATHER_SECONDS = 0.04
 
@@ -41,6 +42,7 @@ class Sender:
         integrations: IntegrationCache,
         wake_lanes: Callable[[], None],
         receipts_url: ReceiptsUrl = nowhere,
+        public_url: str | None = None,
         lease: Millis = LEASE,
         tracer: Tracer | None = None,
         measures: Measures | None = None,
@@ -57,6 +59,7 @@ class Sender:
             clock,
             is_current=self._is_current,
             receipts_url=receipts_url,
+            public_url=public_url,
             tracer=tracer,
             measures=self._measures,
         )

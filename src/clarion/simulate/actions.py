@@ -19,10 +19,11 @@ from clarion.jobs.sends import is_in_attempt
 from clarion.monitoring.metrics import Measures
 from clarion.providers.sending.gateway import DryGateway
 from clarion.sending.claim import LEASE, claim_sends
-from clarion.sending.deliver import Deliverer, give_up
+from clarion.sending.deliver import Deliverer
 from clarion.sending.model import ClaimedSend
 from clarion.sending.places import Places, list_waiting
 from clarion.sending.record import record_sends
+from clarion.sending.unexpected import give_up
 from clarion.simulate import store
 from clarion.simulate.fixture import copy_fixture
 from clarion.simulate.model import MAX_DURATION, MAX_MOMENTS, Scenario, Simulation

@@ -148,6 +148,7 @@ def _new_workflow(
         severity=fields.get("severity", Severity.NONE),
         default_preference=fields.get("default_preference"),
         user_preference=fields.get("user_preference"),
+        tracking=fields.get("tracking"),
         version_id=version.id,
         created_at=now,
         updated_at=now,

@@ -14,6 +14,7 @@ from clarion.conditions import CompiledLogic
 from clarion.ids import EnvironmentId, WorkflowId, WorkflowKey, WorkflowVersionId, base62_id, find_id, id_base62
 from clarion.jsontext import json_text
 from clarion.templates import has_markup
+from clarion.tracking.model import TrackingOverride
 from clarion.vocabulary import Channel, Severity, StepType
 
 MAX_STEPS = 20
@@ -118,6 +119,8 @@ class Workflow(Struct, frozen=True, kw_only=True, dict=True):
     severity: Severity
     default_preference: PreferenceLayer | None
     user_preference: PreferenceLayer | None
+    tracking: TrackingOverride | None = None
+    """What is tracked of its e-mails, where that differs from the environment."""
     version_id: WorkflowVersionId
     created_at: Millis
     updated_at: Millis

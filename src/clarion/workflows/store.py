@@ -10,6 +10,7 @@ from clarion.db.query import sql
 from clarion.errors import NotFound
 from clarion.ids import EnvironmentId, WorkflowId, WorkflowVersionId
 from clarion.jsontext import json_text, json_value
+from clarion.tracking.model import decode_override
 from clarion.workflows.model import (
     PreferenceLayer,
     Workflow,
@@ -24,10 +25,10 @@ _VERSIONS: CacheSlot[tuple[EnvironmentId, WorkflowVersionId], WorkflowVersion] =
 INSERT_WORKFLOW = sql("""
     INSERT INTO workflows (
         environment_id, id, key, name, description, active, tags, severity, default_preference, user_preference,
-        version_id, created_at, updated_at
+        tracking, version_id, created_at, updated_at
     ) VALUES (
         :environment_id, :id, :key, :name, :description, :active, :tags, :severity, :default_preference,
-        :user_preference, :version_id, :created_at, :updated_at
+        :user_preference, :tracking, :version_id, :created_at, :updated_at
     )
     ON CONFLICT (environment_id, key) WHERE deleted_at IS NULL DO NOTHING
     RETURNING id
@@ -52,7 +53,7 @@ FIND_WORKFLOW_BY_ID_FOR_UPDATE = sql(_BY_ID + " {for_update}")
 UPDATE_WORKFLOW = sql("""
     UPDATE workflows SET
         name = :name, description = :description, active = :active, tags = :tags, severity = :severity,
-        default_preference = :default_preference, user_preference = :user_preference,
+        default_preference = :default_preference, user_preference = :user_preference, tracking = :tracking,
         version_id = :version_id, updated_at = :updated_at
     WHERE environment_id = :environment_id AND id = :id
 """)
@@ -195,6 +196,7 @@ def workflow_of(row: Row) -> Workflow:
             "tags": json_value(row["tags"]),
             "default_preference": _layer(row["default_preference"]),
             "user_preference": _layer(row["user_preference"]),
+            "tracking": None if row["tracking"] is None else decode_override(row["tracking"]),
         }
     )
 
@@ -222,6 +224,7 @@ def _columns(workflow: Workflow) -> dict[str, Any]:
         "severity": workflow.severity,
         "default_preference": _layer_text(workflow.default_preference),
         "user_preference": _layer_text(workflow.user_preference),
+        "tracking": None if workflow.tracking is None else json_text(workflow.tracking),
         "version_id": workflow.version_id,
         "updated_at": workflow.updated_at,
     }

@@ -11,6 +11,7 @@ from clarion.content.translations.known import KnownTexts
 from clarion.http.preconditions import make_etag
 from clarion.http.wire import DateTimeText, OriginText, Wire, changes_of, given
 from clarion.ids import id_text
+from clarion.tracking.model import TrackingOverride
 from clarion.vocabulary import Channel, OrderDirection, Severity, StepType
 from clarion.workflows.issues import WorkflowStatus, status_of
 from clarion.workflows.model import MAX_STEPS, MainSwitch, PreferenceLayer, Switch, Workflow, WorkflowVersion
@@ -59,6 +60,22 @@ class PreferencesIn(Wire):
         return {names[name]: None if layer is None else layer.layer() for name, layer in sent.items()}
 
 
+class WorkflowTrackingIn(Wire):
+    """What is tracked of the e-mails of the workflow; null and absent: as the environment does.
+
+    A workflow that people cannot switch off is tracked only if it says so here.
+    """
+
+    opens: bool | None = None
+    """Whether opens are tracked."""
+    clicks: bool | None = None
+    """Whether clicks on links are tracked."""
+
+    def override(self) -> TrackingOverride | None:
+        override = TrackingOverride(opens=self.opens, clicks=self.clicks)
+        return None if override == TrackingOverride() else override
+
+
 class WorkflowPatch(Wire):
     """Omitted stays as it is; null clears."""
 
@@ -73,6 +90,8 @@ class WorkflowPatch(Wire):
     severity: Severity | UnsetType = UNSET
     preferences: PreferencesIn | UnsetType = UNSET
     """Which channels are on for people who have not decided themselves."""
+    tracking: WorkflowTrackingIn | UnsetType | None = UNSET
+    """Whether opens and clicks of e-mails are tracked; null: as the environment does."""
     payload_schema: dict[str, Any] | UnsetType | None = UNSET
     """The JSON Schema of payloads; null clears it. It may have defaults, which payloads get."""
     validate_payload: bool | UnsetType = UNSET
@@ -82,6 +101,8 @@ class WorkflowPatch(Wire):
     def fields(self) -> dict[str, Any]:
         """The changes of the workflow itself."""
         sent = changes_of(self, "name", "description", "tags", "active", "severity")
+        if not isinstance(self.tracking, UnsetType):
+            sent["tracking"] = None if self.tracking is None else self.tracking.override()
         return sent if isinstance(self.preferences, UnsetType) else sent | self.preferences.changes()
 
     def content(self) -> dict[str, Any]:
@@ -163,6 +184,19 @@ class WorkflowPreferencesOut(Wire):
         return cls(default=_layer_out([default]), user=None if user is None else _layer_out([user, default]))
 
 
+class WorkflowTrackingOut(Wire):
+    """What the workflow decides about tracking; absent: as the environment does."""
+
+    opens: bool | UnsetType = UNSET
+    """Whether opens are tracked."""
+    clicks: bool | UnsetType = UNSET
+    """Whether clicks on links are tracked."""
+
+    @classmethod
+    def of(cls, override: TrackingOverride) -> Self:
+        return cls(opens=given(override.opens), clicks=given(override.clicks))
+
+
 class WorkflowOut(Wire):
     """A workflow with its current version; `etag` is the value for `If-Match` when it is saved."""
 
@@ -179,6 +213,8 @@ class WorkflowOut(Wire):
     severity: Severity
     preferences: WorkflowPreferencesOut
     """Which channels are on for people who have not decided themselves."""
+    tracking: WorkflowTrackingOut | UnsetType = UNSET
+    """Whether opens and clicks of e-mails are tracked; absent: as the environment does."""
     steps: list[StepOut]
     payload_schema: dict[str, Any] | UnsetType = UNSET
     validate_payload: bool
@@ -208,6 +244,7 @@ class WorkflowOut(Wire):
             active=workflow.active,
             severity=workflow.severity,
             preferences=WorkflowPreferencesOut.of(workflow),
+            tracking=UNSET if workflow.tracking is None else WorkflowTrackingOut.of(workflow.tracking),
             steps=list_steps(workflow, version, origin, known),
             payload_schema=given(version.payload_schema),
             validate_payload=version.validate_payload,

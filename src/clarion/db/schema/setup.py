@@ -17,6 +17,7 @@ workflows = Table(
     text_("severity"),
     text_("default_preference", optional=True),  # JSON: what the workflow's author set
     text_("user_preference", optional=True),  # JSON: what the team overrode
+    text_("tracking", optional=True),  # JSON: what it tracks, where it differs from the environment
     id_("version_id"),
     moment("created_at"),
     moment("updated_at"),

@@ -338,7 +338,7 @@ CREATE TABLE messages (
     context_keys TEXT,
     position BLOB,
     created_at BIGINT NOT NULL,
-    updated_at BIGINT NOT NULL, endpoint_id BLOB,
+    updated_at BIGINT NOT NULL, endpoint_id BLOB, tracking TEXT,
     PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE notifications (
@@ -637,7 +637,7 @@ CREATE TABLE workflows (
     version_id BLOB NOT NULL,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
-    deleted_at BIGINT,
+    deleted_at BIGINT, tracking TEXT,
     PRIMARY KEY (environment_id, id)
 );
 CREATE INDEX audit_entries_actor ON audit_entries (environment_id, actor_id, id);
@@ -727,4 +727,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0026', '0025..0026');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0027', '0026..0027');

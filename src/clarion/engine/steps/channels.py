@@ -13,6 +13,7 @@ from clarion.providers.email.addresses import find_address_problem
 from clarion.providers.registry import find_provider
 from clarion.subscribers.model import ChannelEntry
 from clarion.templates import render_text, render_value
+from clarion.tracking.model import Tracking, decide_tracking
 from clarion.vocabulary import Channel, MessageStatus
 from clarion.workflows.content import ContentProblem, render_body, render_options, render_subject
 from clarion.workflows.controls import EmailControls, PushControls, TextControls
@@ -39,7 +40,15 @@ async def decide_email(context: StepContext) -> StepOutcome:
     if "attachments" in context.run.trigger.payload:
         message.email_options = (message.email_options or {}) | {"attachments": _list_attachments(context)}
     message.email = _wanted_recipient(context) or context.run.subscriber.email
+    message.tracking = _decide_tracking(context)
     return _send(context, Channel.EMAIL, message, is_addressed=bool(message.email))
+
+
+def _decide_tracking(context: StepContext) -> Tracking | None:
+    run = context.run
+    return decide_tracking(
+        run.content.tracking, run.workflow.tracking, run.subscriber.data, is_critical=run.workflow.is_critical
+    )
 
 
 def _list_attachments(context: StepContext) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from clarion.workflows.history import VersionKind, VersionOrigin
 from clarion.workflows.model import Step, Variant, VersionedWorkflow, Workflow, WorkflowVersion
 from clarion.workflows.steps import new_step_id
 
-_FIELDS = ("name", "description", "active", "tags", "severity", "default_preference", "user_preference")
+_FIELDS = ("name", "description", "active", "tags", "severity", "default_preference", "user_preference", "tracking")
 _CONTENT = ("payload_schema", "validate_payload")
 
 
@@ -68,6 +68,7 @@ def _resource(workflow: Workflow, version: WorkflowVersion, texts: Mapping[str, 
             "workflow": plain_value(workflow.default_preference),
             "user": plain_value(workflow.user_preference),
         },
+        "tracking": plain_value(workflow.tracking),
         **content_fields(version),
         **texts,
     }

@@ -65,6 +65,7 @@ PATH_PARAMETERS = {
     "contextId": "Your own id of the context, such as `acme`.",
     "contextType": "The type of the context, such as `tenant`.",
     "connectionIdentifier": "The identifier of the channel connection.",
+    "challenge": "Any text; the answer depends on it.",
     "deadLetterId": "The `_id` of the dead letter.",
     "deliveryId": "The `_id` of the delivery.",
     "endpointId": "The `_id` of the webhook endpoint.",
@@ -82,6 +83,7 @@ PATH_PARAMETERS = {
     "stepId": "The `stepId` or `_id` of the step.",
     "subscriberId": "Your own id of the subscriber.",
     "targetEnvironmentId": "The `_id` of the environment that is to change.",
+    "linkToken": "The signed token of the link, as it was sent.",
     "topicKey": "The key of the topic.",
     "transactionId": "The `transactionId` of the trigger.",
     "versionId": "The `_id` or the number of the version.",
@@ -147,6 +149,7 @@ FIELDS = {
     "isOnline": "Whether the person is online now, as far as was reported.",
     "lastOnlineAt": "When the person was last online.",
     "subscriber": "The person that it is for.",
+    "linkToken": "The signed token of the link, as it was sent.",
     "topicKey": "The key of the topic.",
     # Workflows and triggers
     "workflowId": "The identifier of the workflow.",

@@ -11,6 +11,10 @@ def always() -> bool:
     return True
 
 
+def unchanged(document: str) -> str:
+    return document
+
+
 class Outgoing(PartlyPrinted, frozen=True, kw_only=True):
     """A message to send: recipient, content and credentials, independent of the records in the database."""
 
@@ -40,5 +44,7 @@ class Outgoing(PartlyPrinted, frozen=True, kw_only=True):
     overrides: Mapping[str, Any] = {}
     trace_headers: Mapping[str, str] = {}
     """The trace context, for receivers of plain webhooks only; vendors do not get it."""
+    track: Callable[[str], str] = unchanged
+    """Puts tracked links and the image that tells of opens into the HTML of an e-mail."""
     can_start: Callable[[], bool] = always
     """Whether the message may still be sent, asked after it has waited for a connection."""

@@ -120,7 +120,7 @@ def read_email(outgoing: Outgoing, account: Credentials, now: Millis) -> Email:
         to=to,
         sender=_sender(given, account),
         subject=to_single_line(str(given.get("subject") or outgoing.subject or "")),
-        html=html,
+        html=None if html is None else outgoing.track(html),
         text=text,
         to_others=to_others,
         cc=_without(_addresses(given, "cc"), (to, *to_others)),

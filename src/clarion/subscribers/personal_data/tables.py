@@ -206,11 +206,13 @@ EXPORTED = (
             *("email_options", "phone", "webhook_url", "endpoint_id", "device_tokens", "cta", "avatar", "data"),
             *("severity", "seen"),
             *("read", "archived", "seen_at", "read_at", "archived_at", "snoozed_until", "delivered_at", "error_id"),
-            *("error_text", "retry_at", "given_up_at", "refused_by", "context_keys", "created_at", "updated_at"),
+            *("error_text", "retry_at", "given_up_at", "refused_by", "context_keys", "tracking", "created_at"),
+            "updated_at",
         ),
         keys={"channel": "t.channel", "archived": "t.archived", "position": "t.position"},
         json=frozenset(
-            {"delivery", "email_options", "device_tokens", "cta", "data", "delivered_at", "refused_by", "context_keys"},
+            {"delivery", "email_options", "device_tokens", "cta", "data", "delivered_at", "refused_by", "context_keys"}
+            | {"tracking"},
         ),
         flags=frozenset({"seen", "read", "archived"}),
         omitted={"subscriber_id": _OWNER, "position": "its place in the inbox"},

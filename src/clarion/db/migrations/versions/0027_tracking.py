@@ -1,0 +1,13 @@
+"""What is tracked of messages, and what workflows decide about that."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0027"
+down_revision = "0026"
+works_with = "0026"
+
+
+def upgrade() -> None:
+    op.add_column("messages", sa.Column("tracking", sa.Text))
+    op.add_column("workflows", sa.Column("tracking", sa.Text))
