@@ -13,11 +13,11 @@ from types import ModuleType
 import grimp
 
 import clarion
-from clarion.app import OPERATIONS
 from clarion.cli import reference
 from clarion.db.migrations.revisions import VERSIONS
 from clarion.db.query import Query
 from clarion.http.description.openapi import describe_api
+from clarion.operations import OPERATIONS
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -34,6 +34,7 @@ UNSCOPED = {
     "clarion.environments.configuration",
     "clarion.environments.link_secrets",
     "clarion.environments.store",
+    "clarion.environments.variables.store",  # they belong to an organization
     "clarion.content.environment.FIND_ENVIRONMENT",
     "clarion.content.translations.languages",
     "clarion.http.idempotency.LOCK_KEYS",

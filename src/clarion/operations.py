@@ -8,6 +8,7 @@ import clarion.contexts.routes
 import clarion.environments.lifecycle_routes
 import clarion.environments.promotion.routes
 import clarion.environments.routes
+import clarion.environments.variables.routes
 import clarion.explain.routes
 import clarion.inbox.preference_routes
 import clarion.inbox.routes
@@ -76,6 +77,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.audit.routes,
     clarion.environments.lifecycle_routes,
     clarion.environments.promotion.routes,
+    clarion.environments.variables.routes,
     clarion.members.sessions.routes,
     clarion.members.links.routes,
     clarion.members.oidc.routes,

@@ -5,9 +5,9 @@ from typing import Any
 import httpx
 import pytest
 
-from clarion.app import OPERATIONS
 from clarion.http.operation import Call, operation
 from clarion.ids import EnvironmentId, id_text
+from clarion.operations import OPERATIONS
 from clarion.vocabulary import GIVEN_BY_NAME, Role, Scope
 from tests.access.walk import IN_ENVIRONMENT_OF_PATH, WITH_SCOPE, answer, name, request
 from tests.contract.test_isolation import MISSING, everything, theirs

@@ -2,10 +2,10 @@
 
 import pytest
 
-from clarion.app import OPERATIONS
 from clarion.http.operation import Operation
 from clarion.ids import id_text
 from clarion.members.model import SCOPES
+from clarion.operations import OPERATIONS
 from clarion.vocabulary import Role, Scope
 from tests.contract.test_isolation import (
     BODIES,

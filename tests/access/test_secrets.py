@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from msgspec import inspect
 
-from clarion.app import OPERATIONS
 from clarion.http.description.schemas import list_inner, list_structs
 from clarion.http.masking import find_secret_names, mask_url
 from clarion.http.wire import SecretForm
+from clarion.operations import OPERATIONS
 from clarion.vocabulary import Role, Scope
 from tests.members.support import SignIn
 from tests.support import Api, MakeApi, Site

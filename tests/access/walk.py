@@ -2,8 +2,8 @@
 
 import httpx
 
-from clarion.app import OPERATIONS
 from clarion.http.operation import Operation
+from clarion.operations import OPERATIONS
 from tests.contract.test_isolation import BODIES, MISSING, QUERIES, anonymous, fill
 
 WITH_SCOPE = [operation for operation in OPERATIONS if operation.scope is not None]

@@ -11,6 +11,7 @@ from tests.support import Api
 HOOK = "http://127.0.0.1:9/hook"
 EMAIL = {"providerId": "sendgrid", "channel": "email", "active": True}
 CREDENTIALS = {"apiKey": "SG.canary-one", "from": "a@example.com"}
+VARIABLES = "/v1/environment-variables"
 STEP = {"name": "Inbox", "type": "in_app", "controlValues": {"body": "Hi"}}
 WORKFLOW = {"name": "Welcome", "workflowId": "welcome", "active": True, "steps": [STEP]}
 
@@ -268,6 +269,24 @@ async def _changed_languages(_: Api) -> Ready:
     return "/v1/organizations/settings", {"defaultLocale": "de_DE", "targetLocales": ["fr_FR"]}
 
 
+async def _new_variable(_: Api) -> Ready:
+    return VARIABLES, {"key": "SUPPORT_URL"}
+
+
+async def _variable(api: Api) -> str:
+    response = await api.post(VARIABLES, json={"key": "SUPPORT_URL"})
+    assert response.status_code == 200, response.text
+    return f"{VARIABLES}/SUPPORT_URL"
+
+
+async def _changed_variable(api: Api) -> Ready:
+    return await _variable(api), {"isSecret": True}
+
+
+async def _deleted_variable(api: Api) -> Ready:
+    return await _variable(api), None
+
+
 AUDITED = [
     _change("POST /v2/translations", "translation.update", _new_translation),
     _change("DELETE /v2/translations/{resourceType}/{resourceId}/{locale}", "translation.delete", _deleted_translation),
@@ -294,6 +313,9 @@ AUDITED = [
         _rotated_endpoint,
         is_repeatable=True,
     ),
+    _change("POST /v1/environment-variables", "environmentVariable.create", _new_variable),
+    _change("PATCH /v1/environment-variables/{variableKey}", "environmentVariable.update", _changed_variable),
+    _change("DELETE /v1/environment-variables/{variableKey}", "environmentVariable.delete", _deleted_variable),
     _change("PATCH /v1/environments/{environmentId}", "environment.update", _changed_environment),
     _change("PUT /v1/environments/{environmentId}", "environment.update", _changed_environment),
     _change("POST /v1/environments", "environment.create", _new_environment),

@@ -2,8 +2,8 @@
 
 import pytest
 
-from clarion.app import OPERATIONS
 from clarion.http.operation import Operation
+from clarion.operations import OPERATIONS
 from clarion.vocabulary import SCOPE_DESCRIPTIONS, Scope
 from tests.audit.support import AUDITED, AuditedChange, list_entries
 from tests.support import Api

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from clarion.app import OPERATIONS
 from clarion.http.description.openapi import describe_api
+from clarion.operations import OPERATIONS
 
 DESCRIPTION: dict[str, Any] = json.loads(describe_api(OPERATIONS))

@@ -41,6 +41,7 @@ class Story:
             "stepId": "mail",
             "identifier": "weekly",
             "contextType": "tenant",
+            "variableKey": "SUPPORT_URL",
             "contextId": "acme",
             APPLICATION: application,
             SOON: (dt.datetime.now(dt.UTC) + dt.timedelta(hours=1)).isoformat(),
@@ -206,6 +207,8 @@ def tell_of_configuration(story: Story) -> None:
     endpoint = story.send("POST /v1/channel-endpoints")
     story.send("PATCH /v1/channel-endpoints/{endpointIdentifier}", endpointIdentifier=endpoint["identifier"])
     story.send("PUT /v1/integrations/order", **{ID: made["_id"]})
+    story.send("POST /v1/environment-variables", **{ID: story.call("GET /v1/environments/me")["_id"]})
+    story.send("PATCH /v1/environment-variables/{variableKey}")
     endpoint = story.send("POST /v1/webhooks/endpoints")
     story.send("PATCH /v1/webhooks/endpoints/{endpointId}", endpointId=endpoint["_id"])
     story.send("POST /v1/webhooks/endpoints/{endpointId}/replay")

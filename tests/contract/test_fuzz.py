@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from clarion.app import OPERATIONS
 from clarion.clock import ManualClock
 from clarion.http.caller import SubscriberSession
 from clarion.http.operation import Operation
 from clarion.ids import SubscriberId, find_id
 from clarion.inbox.sessions.tokens import SessionTokens
+from clarion.operations import OPERATIONS
 from clarion.vault import Vault
 from tests.contract.description import DESCRIPTION
 from tests.fuzzing import EXAMPLES

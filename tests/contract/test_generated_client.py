@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from clarion.app import OPERATIONS
 from clarion.http.description.openapi import describe_api
+from clarion.operations import OPERATIONS
 from tests.processes import Process
 
 PACKAGE = "generated_client"

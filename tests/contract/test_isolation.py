@@ -6,17 +6,19 @@ from typing import Any
 
 import pytest
 
-from clarion.app import OPERATIONS
 from clarion.audit.model import SERVICE, Author
 from clarion.clock import DAY, Millis
 from clarion.db.port import Connection, Database
 from clarion.environments.actions import create_without_inboxes
 from clarion.environments.model import Environment
+from clarion.environments.variables.model import EnvironmentVariable
+from clarion.environments.variables.store import insert_variable
 from clarion.http.operation import Operation
-from clarion.ids import id_text
+from clarion.ids import VariableId, id_text, new_id
 from clarion.members.actions import NewMember, create_member
 from clarion.members.model import Access, Link, Member, read_address
 from clarion.members.team.managing import Manager, invite
+from clarion.operations import OPERATIONS
 from clarion.vault import Vault
 from clarion.vocabulary import Channel, Role
 from tests.audit.support import new_address
@@ -28,6 +30,7 @@ MISSING = {
     "subscriberId": "missing",
     "externalSubscriberId": "missing",
     "topicKey": "missing",
+    "variableKey": "MISSING",
     "contextType": "tenant",
     "contextId": "missing",
     "transactionId": "missing",
@@ -98,6 +101,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("PATCH", "/v1/webhooks/endpoints/{endpointId}"): {"description": "Taken over"},
     ("POST", "/v1/webhooks/endpoints/{endpointId}/replay"): {"since": "2020-01-01T00:00:00.000Z"},
     ("PATCH", "/v1/environments/{environmentId}"): {"timezone": "Asia/Tokyo"},
+    ("PATCH", "/v1/environment-variables/{variableKey}"): {"key": "TAKEN_OVER"},
     ("PUT", "/v1/environments/{environmentId}"): {"name": "Taken over"},
     ("POST", "/v2/environments/{targetEnvironmentId}/diff"): {},
     ("POST", "/v2/environments/{targetEnvironmentId}/publish"): {},
@@ -158,10 +162,13 @@ async def theirs(database: Database, vault: Vault, other_api: Api) -> dict[str, 
         lambda db: create_without_inboxes(db, name="Elsewhere", identifiers={}, vault=vault, now=NOW)
     )
     member, invitation = await database.transaction(lambda db: make_team(db, elsewhere))
+    await database.transaction(lambda db: make_variable(db, elsewhere, vault))
     return {
         "subscriberId": "ada",
         "externalSubscriberId": "ada",
         "topicKey": "news",
+        # Of another organization, as members are.
+        "variableKey": "THEIR_KEY",
         "contextType": "tenant",
         "contextId": "acme",
         "transactionId": "tx-theirs",
@@ -201,6 +208,19 @@ async def make_team(db: Connection, environment: Environment) -> tuple[Member, L
     # Not yet over for the clock of the tests.
     link = await invite(db, manager, read_address(new_address()), Access(role=Role.VIEWER), Millis(NOW + 3650 * DAY))
     return member, link.record
+
+
+async def make_variable(db: Connection, environment: Environment, vault: Vault) -> None:
+    variable = EnvironmentVariable(
+        organization_id=environment.organization_id,
+        id=VariableId(new_id(NOW)),
+        key="THEIR_KEY",
+        is_secret=False,
+        values={environment.id: "theirs"},
+        created_at=NOW,
+        updated_at=NOW,
+    )
+    await insert_variable(db, variable, vault)
 
 
 async def everything(api: Api) -> list[str]:

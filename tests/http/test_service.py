@@ -6,10 +6,11 @@ from typing import Any
 import httpx
 import pytest
 
-from clarion.app import OPERATIONS, Application, build_application
+from clarion.app import Application, build_application
 from clarion.clock import DAY, SECOND, ManualClock
 from clarion.db.port import Database
 from clarion.http.service import MAX_LOOP_BYTES
+from clarion.operations import OPERATIONS
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.settings.model import Settings
 from clarion.vault import Vault

@@ -10,13 +10,13 @@ import httpx
 import jwt
 import pytest
 
-from clarion.app import OPERATIONS
 from clarion.clock import DAY, SECOND, ManualClock
 from clarion.http.caller import SubscriberSession
 from clarion.http.description.examples import example_of
 from clarion.http.operation import Operation
 from clarion.ids import SubscriberId, new_id
 from clarion.inbox.sessions.tokens import SessionTokens
+from clarion.operations import OPERATIONS
 from clarion.vault import Vault
 from tests.inbox.conftest import MakePerson, Person
 from tests.support import Api, Site

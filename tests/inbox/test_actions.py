@@ -6,13 +6,14 @@ from typing import Any
 import httpx
 import pytest
 
-from clarion.app import OPERATIONS, Application
+from clarion.app import Application
 from clarion.bus import InboxChange
 from clarion.clock import HOUR, ManualClock, Millis, iso_text
 from clarion.db.port import Database
 from clarion.ids import id_text, new_id
 from clarion.jsontext import json_text
 from clarion.messages.model import MAX_SNOOZE_HOURS
+from clarion.operations import OPERATIONS
 from clarion.vocabulary import Channel
 from tests.inbox.conftest import MakePerson, Person
 from tests.inbox.test_notifications import CTA, LATER, listed, make

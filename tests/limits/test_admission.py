@@ -5,11 +5,12 @@ from typing import Any
 import httpx
 import pytest
 
-from clarion.app import OPERATIONS, Application, build_application
+from clarion.app import Application, build_application
 from clarion.clock import MINUTE, SECOND, ManualClock
 from clarion.db.port import Database
 from clarion.errors import RateLimited, Unauthenticated
 from clarion.http.attempts import MAX_COUNTED, FailedAttempts
+from clarion.operations import OPERATIONS
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.settings.model import Settings
 from clarion.settings.rate_limits import LimitCategory

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from clarion.app import OPERATIONS
 from clarion.db.port import Database
 from clarion.http.operation import Operation
 from clarion.ids import id_text
 from clarion.members.actions import create_reset_link
+from clarion.operations import OPERATIONS
 from clarion.providers.definition.fields import list_fields
 from clarion.providers.registry import PROVIDERS
 from clarion.vocabulary import Role

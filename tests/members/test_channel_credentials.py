@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from clarion.app import OPERATIONS
 from clarion.http.operation import Operation
+from clarion.operations import OPERATIONS
 from clarion.vocabulary import Role
 from tests.contract.test_isolation import BODIES, MISSING, QUERIES, fill
 from tests.engine.conftest import world  # noqa: F401 - a fixture

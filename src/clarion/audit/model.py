@@ -49,6 +49,7 @@ class TargetType(StrEnum):
     INVITATION = "invitation"
     CHANNEL_CONNECTION = "channelConnection"
     TRANSLATION = "translation"
+    VARIABLE = "environmentVariable"
 
 
 class Action(StrEnum):
@@ -78,6 +79,9 @@ class Action(StrEnum):
     ENVIRONMENT_PROMOTE = "environment.promote"
     ENVIRONMENT_REVOKE_SESSIONS = "environment.revokeSessions"
     ENVIRONMENT_DELETE = "environment.delete"
+    VARIABLE_CREATE = "environmentVariable.create"
+    VARIABLE_UPDATE = "environmentVariable.update"
+    VARIABLE_DELETE = "environmentVariable.delete"
     API_KEY_CREATE = "apiKey.create"
     API_KEY_UPDATE = "apiKey.update"
     API_KEY_REVOKE = "apiKey.revoke"

@@ -12,6 +12,7 @@ from clarion.content.translations.model import AuditedLanguages, AuditedTranslat
 from clarion.db.port import Connection
 from clarion.environments.model import ApiKey, Environment
 from clarion.environments.store import list_environments
+from clarion.environments.variables.model import EnvironmentVariable
 from clarion.http.masking import mask_url
 from clarion.ids import EnvironmentId, id_text
 from clarion.integrations.model import Integration
@@ -33,6 +34,7 @@ Audited: TypeAlias = (
     | ChannelConnection
     | Endpoint
     | Environment
+    | EnvironmentVariable
     | Integration
     | Link
     | Member
@@ -121,6 +123,12 @@ def _show_expiry(key: ApiKey, _: EnvironmentId) -> str | None:
 
 def _show_password(member: Member, _: EnvironmentId) -> Secret | None:
     return None if member.password is None else Secret(member.password)
+
+
+def _show_value(variable: EnvironmentVariable, environment_id: EnvironmentId) -> Secret | None:
+    """That of the environment of the log, which is never written, secret or not."""
+    value = variable.values.get(environment_id)
+    return None if value is None else Secret(value)
 
 
 def _mask_address(suppression: Suppression) -> str:
@@ -230,6 +238,12 @@ _KINDS: dict[type, _Kind] = {
         id=_mask_address,
         name=None,
         fields={"channel": "channel", "reason": "reason"},
+    ),
+    EnvironmentVariable: _Kind(
+        type=TargetType.VARIABLE,
+        name="key",
+        environment=None,
+        fields={"key": "key", "isSecret": "is_secret", "value": _show_value},
     ),
     VersionedWorkflow: _Kind(
         type=TargetType.WORKFLOW,

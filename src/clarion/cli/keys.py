@@ -23,6 +23,7 @@ from clarion.db.port import Connection, Database
 from clarion.environments import actions, link_secrets, store
 from clarion.environments.bootstrap import check_vault
 from clarion.environments.model import ApiKey, Environment
+from clarion.environments.variables import store as variables
 from clarion.errors import SettingsError, StoreInUse
 from clarion.http.idempotency import reseal_responses
 from clarion.ids import ApiKeyId, find_id, id_text
@@ -161,6 +162,7 @@ def rotate_encryption(installation: Installation) -> None:
         count = await reencrypt_credentials(database, vault) + await reencrypt_secrets(database, vault)
         count += await actions.reencrypt_api_keys(database, vault)
         count += await link_secrets.reencrypt_link_secrets(database, vault) + await reencrypt_addresses(database, vault)
+        count += await variables.reencrypt_values(database, vault)
         return count + await reseal_responses(database, vault)
 
     count = installation.use(rotate)
@@ -184,7 +186,7 @@ async def _record_rotation(db: Connection, vault: Vault) -> None:
     The secrets are sealed in many units of work, and what is done of a rotation that was interrupted is done.
     """
     samples = [*await store.list_samples(db), *await list_credential_samples(db), *await list_secret_samples(db)]
-    samples += await link_secrets.list_samples(db)
+    samples += [*await link_secrets.list_samples(db), *await variables.list_samples(db)]
     old_keys = sorted({sealing_key_id(one.text) for one in samples} - {vault.writing_key_id})
     if not old_keys:
         return

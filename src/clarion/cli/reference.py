@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from clarion.app import OPERATIONS
 from clarion.cli.configuration import settings_rows
 from clarion.db.migrations.migrate import SQLITE_SCRIPT
 from clarion.db.migrations.upgrade import render_sqlite_script
 from clarion.http.description.openapi import describe_api
 from clarion.http.operation import Operation
 from clarion.members.model import SCOPES
+from clarion.operations import OPERATIONS
 from clarion.vocabulary import GIVEN_BY_NAME, SCOPE_DESCRIPTIONS, Role, Scope
 
 _ROOT = Path(__file__).parents[3]

@@ -91,7 +91,8 @@ async def load_environment_content(
     # The two names of the system win over own keys.
     system = {"name": row["name"], "type": row["kind"]}
     return EnvironmentContent(
-        env=variables | system,
+        # Simulations are shown to people.
+        env=variables | (masks if db.is_sandbox else {}) | system,
         masked_env=variables | masks | system,
         default_locale=options.default_locale,
         tracking=decode_options(row["own_options"]).tracking,

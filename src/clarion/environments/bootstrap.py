@@ -9,6 +9,7 @@ from clarion.db.port import Connection, Database
 from clarion.environments import actions, link_secrets, store
 from clarion.environments.actions import FIRST_KEY, create_organization
 from clarion.environments.model import hash_key
+from clarion.environments.variables import store as variables
 from clarion.errors import SettingsError
 from clarion.integrations import store as integrations
 from clarion.settings.model import Settings
@@ -81,6 +82,7 @@ async def _list_secrets(db: Connection, *, is_old: bool = False) -> list[Envelop
         *await webhooks.list_samples(db),
         *await store.list_samples(db),
         *await link_secrets.list_samples(db),
+        *await variables.list_samples(db),
     ]
 
 

@@ -104,6 +104,12 @@ REMOVE_ORGANIZATION = sql("""
     DELETE FROM organizations
     WHERE id = :organization_id AND NOT EXISTS (SELECT 1 FROM environments WHERE organization_id = :organization_id)
 """)
+REMOVE_VARIABLES = sql("""
+    DELETE FROM environment_variables
+    WHERE organization_id = :organization_id AND NOT EXISTS (
+        SELECT 1 FROM organizations WHERE id = :organization_id
+    )
+""")
 
 _LOOK_SECONDS = 5.0
 
@@ -216,3 +222,4 @@ async def _remove_environment(db: Connection, environment_id: EnvironmentId, org
     """Delete the row of an environment whose data is gone, and of its organization if it was the last one."""
     await db.execute(REMOVE_ENVIRONMENT, environment_id=environment_id)
     await db.execute(REMOVE_ORGANIZATION, organization_id=organization_id)
+    await db.execute(REMOVE_VARIABLES, organization_id=organization_id)

@@ -14,6 +14,7 @@ from clarion.content.translations.groups import ResourceType, Translated, list_g
 from clarion.content.translations.known import KnownTexts, find_texts, get_known_texts
 from clarion.content.translations.switching import switch_translations
 from clarion.db.port import Connection
+from clarion.environments.variables.store import list_keys
 from clarion.errors import NotFound, PreconditionFailed
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
@@ -210,7 +211,9 @@ async def get_workflow_step(call: Call, workflow_key: WorkflowKey, step_id: str)
     """Retrieve a step of a workflow by its identifier, `_id` or slug."""
     workflow, version, step = await _get_step(call.db, call.environment_id, workflow_key, step_id)
     known = await _find_known_texts(call.db, workflow, version)
-    variables, unknown = describe_variables(version, step, whole=True), find_unknown_variables(version, known)
+    env_keys = await list_keys(call.db, call.environment_id)
+    variables = describe_variables(version, step, whole=True, env_keys=env_keys)
+    unknown = find_unknown_variables(version, known, env_keys)
     return StepOut.of(step, workflow, variables, call.services.names.origin, unknown.get(step.id, ()))
 
 
@@ -280,7 +283,8 @@ async def _variables_of(call: DetachedCall, body: PreviewIn, workflow: Mapping[s
 
 async def _show(call: Call, current: VersionedWorkflow) -> WorkflowOut:
     known = await _find_known_texts(call.db, *current)
-    return WorkflowOut.of(*current, call.services.names.origin, known)
+    env_keys = await list_keys(call.db, call.environment_id)
+    return WorkflowOut.of(*current, call.services.names.origin, known, env_keys)
 
 
 async def _find_known_texts(db: Connection, workflow: Workflow, version: WorkflowVersion) -> KnownTexts:

@@ -3,7 +3,7 @@
 The functions that make values stand beside the schemas that describe them; a test compares the two.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from clarion.clock import iso_text
@@ -99,14 +99,15 @@ def digest_variables(digest: Mapping[str, Any] | None) -> dict[str, Any]:
     return {"digest": digest is not None, "events": events, "total_count": total}
 
 
-def _environment_schema() -> Schema:
+def _environment_schema(keys: Collection[str] | None) -> Schema:
+    """`keys` are those of the variables that exist; without them any may."""
     properties: Schema = {
         "name": _TEXT | {"description": "The name of the environment, such as Production"},
         "type": {"type": "string", "enum": ["dev", "prod"]},
     }
-    return {"type": "object", "properties": properties, "additionalProperties": _TEXT} | {
-        "description": "The environment, and its variables by their keys"
-    }
+    properties = dict.fromkeys(sorted(keys or ()), _TEXT) | properties
+    others: Schema = {"additionalProperties": _TEXT if keys is None else False}
+    return {"type": "object", "properties": properties, "description": "The environment, and its variables"} | others
 
 
 def _digest_schema() -> Schema:
@@ -124,10 +125,13 @@ def count_events(digest: Mapping[str, Any]) -> int:
     return count
 
 
-def describe_variables(version: WorkflowVersion, step: Step, *, whole: bool = False) -> Schema:
+def describe_variables(
+    version: WorkflowVersion, step: Step, *, whole: bool = False, env_keys: Collection[str] | None = None
+) -> Schema:
     """Return the JSON Schema of the variables in scope of a step.
 
-    A payload schema that is large is left out, unless `whole`: all steps of a workflow would repeat it.
+    A payload schema that is large is left out, unless `whole`: all steps of a workflow would repeat it. `env_keys` are
+    the keys of the variables of environments; without them any key may exist.
     """
     place = next((number for number, one in enumerate(version.steps) if one.id == step.id), len(version.steps))
     earlier = [one for one in version.steps[:place] if one.active]
@@ -141,7 +145,7 @@ def describe_variables(version: WorkflowVersion, step: Step, *, whole: bool = Fa
             "workflow": _workflow_schema(),
             "steps": _steps_schema(earlier),
             "step": _digest_schema(),
-            "env": _environment_schema(),
+            "env": _environment_schema(env_keys),
             "locale": _TEXT | {"description": "The language of the person, such as en_US"},
             TEXTS: _ANY_OBJECT | {"description": "The translated texts of the workflow, by their keys"},
         },
@@ -197,10 +201,12 @@ def _closed(properties: Schema, description: str | None) -> Schema:
     return schema if description is None else schema | {"description": description}
 
 
-def find_unknown_variables(version: WorkflowVersion, known: KnownTexts | None = None) -> dict[str, list[Issue]]:
+def find_unknown_variables(
+    version: WorkflowVersion, known: KnownTexts | None = None, env_keys: Collection[str] | None = None
+) -> dict[str, list[Issue]]:
     """List the variables of each step that can never have a value, and missing texts, by the id of the step.
 
-    Texts are not looked at if nothing is known of them.
+    Texts and variables of environments are not looked at if nothing is known of them.
     """
     by_step: dict[str, list[Issue]] = {}
     left = MAX_CHECKED_MARKUP
@@ -209,7 +215,7 @@ def find_unknown_variables(version: WorkflowVersion, known: KnownTexts | None = 
         left -= sum(weigh_markup(text) for _, _, texts in parts for _, text in texts)
         if left < 0:
             break
-        scope = _scope_of(version, step)
+        scope = _scope_of(version, step, env_keys)
         uses = (use for prefix, part, texts in parts for use in _list_uses(prefix, part, texts))
         issues = [_find_issue(use, scope) for use in uses]
         if known is not None:
@@ -218,8 +224,8 @@ def find_unknown_variables(version: WorkflowVersion, known: KnownTexts | None = 
     return by_step
 
 
-def _scope_of(version: WorkflowVersion, step: Step) -> dict[str, Any]:
-    scope = describe_variables(version, step, whole=True)
+def _scope_of(version: WorkflowVersion, step: Step, env_keys: Collection[str] | None) -> dict[str, Any]:
+    scope = describe_variables(version, step, whole=True, env_keys=env_keys)
     if not version.validate_payload:
         # Triggers may send more than the schema says.
         scope["properties"]["payload"] = {}

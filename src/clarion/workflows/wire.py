@@ -1,6 +1,6 @@
 """Shapes of workflows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
@@ -233,7 +233,15 @@ class WorkflowOut(Wire):
     updated_at: DateTimeText
 
     @classmethod
-    def of(cls, workflow: Workflow, version: WorkflowVersion, origin: str, known: KnownTexts) -> Self:
+    def of(
+        cls,
+        workflow: Workflow,
+        version: WorkflowVersion,
+        origin: str,
+        known: KnownTexts,
+        env_keys: Collection[str] | None = None,
+    ) -> Self:
+        """`env_keys` are the keys of the variables of environments; without them no use of one is an issue."""
         return cls(
             id=id_text(workflow.id),
             workflow_id=workflow.key,
@@ -245,7 +253,7 @@ class WorkflowOut(Wire):
             severity=workflow.severity,
             preferences=WorkflowPreferencesOut.of(workflow),
             tracking=UNSET if workflow.tracking is None else WorkflowTrackingOut.of(workflow.tracking),
-            steps=list_steps(workflow, version, origin, known),
+            steps=list_steps(workflow, version, origin, known, env_keys),
             payload_schema=given(version.payload_schema),
             validate_payload=version.validate_payload,
             is_translation_enabled=known.is_enabled,
@@ -303,11 +311,17 @@ class WorkflowsOut(Wire):
 
 
 def list_steps(
-    workflow: Workflow, version: WorkflowVersion, origin: str, known: KnownTexts | None = None
+    workflow: Workflow,
+    version: WorkflowVersion,
+    origin: str,
+    known: KnownTexts | None = None,
+    env_keys: Collection[str] | None = None,
 ) -> list[StepOut]:
-    unknown = find_unknown_variables(version, known)
+    unknown = find_unknown_variables(version, known, env_keys)
     return [
-        StepOut.of(step, workflow, describe_variables(version, step), origin, unknown.get(step.id, ()))
+        StepOut.of(
+            step, workflow, describe_variables(version, step, env_keys=env_keys), origin, unknown.get(step.id, ())
+        )
         for step in version.steps
     ]
 

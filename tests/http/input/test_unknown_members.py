@@ -9,10 +9,10 @@ from typing import Any
 import novu_py
 import pytest
 
-from clarion.app import OPERATIONS
 from clarion.http.input.unknown import PUBLISHED, Contract, InputWarning, strict, warning_headers
 from clarion.http.operation import Operation
 from clarion.http.wire import Wire
+from clarion.operations import OPERATIONS
 from tests.support import Api
 
 NAMED = {f"{one.method} {one.path}": one for one in OPERATIONS}

@@ -245,6 +245,8 @@ REQUESTS: dict[str, Any] = {
     "ReplayIn": {"since": "2026-01-31T09:30:00.000Z", "status": "failed"},
     "EnvironmentIn": {"name": "Staging", "type": "dev", "color": "#2f6fed"},
     "EnvironmentPatch": _ENVIRONMENT,
+    "VariableIn": {"key": "SUPPORT_URL", "values": [{"_environmentId": ID, "value": "https://help.example.com"}]},
+    "VariablePatch": {"values": [{"_environmentId": ID, "value": "https://example.com/help"}]},
     "ApiKeyIn": {
         "name": "Shop",
         "scopes": ["events:write", "subscribers:write"],

@@ -86,6 +86,7 @@ PATH_PARAMETERS = {
     "linkToken": "The signed token of the link, as it was sent.",
     "topicKey": "The key of the topic.",
     "transactionId": "The `transactionId` of the trigger.",
+    "variableKey": "The key of the variable, which texts use as `env.<key>`.",
     "versionId": "The `_id` or the number of the version.",
     "workflowId": "The identifier, `_id` or slug of the workflow.",
 }

@@ -1,0 +1,1 @@
+"""Variables of environments: one belongs to the organization and has a value in each environment."""

@@ -1,0 +1,142 @@
+"""Creating, changing and deleting variables; the caller has locked the environments of the organization.
+
+A value is changed by those who may change its environment. What holds for all environments, such as the key, is
+changed by those who may change every environment that has a value.
+"""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from clarion.clock import Millis
+from clarion.content.environment import SECRET_MASK
+from clarion.db.port import Connection
+from clarion.environments.access import Reach
+from clarion.environments.variables import store
+from clarion.environments.variables.model import MAX_VARIABLES, EnvironmentVariable, list_changed, list_lacking
+from clarion.errors import AlreadyExists, Forbidden, Invalid, Malformed, NotFound, Problem
+from clarion.ids import EnvironmentId, VariableId, id_text, new_id
+from clarion.vault import Vault
+from clarion.vocabulary import Scope
+
+
+class VariableChanges(Struct, frozen=True, kw_only=True):
+    """What is given of a variable; None: not given."""
+
+    key: str | None = None
+    is_secret: bool | None = None
+    values: Mapping[EnvironmentId, str] = {}
+
+
+async def create_variable(
+    db: Connection, reach: Reach, draft: VariableChanges, *, vault: Vault, now: Millis
+) -> EnvironmentVariable:
+    """Create a variable; raises AlreadyExists, Forbidden, NotFound or Invalid."""
+    organization_id, key = reach.caller.organization_id, draft.key or ""
+    _check_values(reach, draft.values)
+    known = await store.list_variables(db, organization_id, vault)
+    _check_key(key, known)
+    if len(known) >= MAX_VARIABLES:
+        limits = {"currentCount": len(known), "limit": MAX_VARIABLES}
+        raise Malformed(f"An organization has at most {MAX_VARIABLES} variables; delete one first", ctx=limits)
+    made = EnvironmentVariable(
+        organization_id=organization_id,
+        id=VariableId(new_id(now)),
+        key=key,
+        is_secret=bool(draft.is_secret),
+        values=draft.values,
+        created_at=now,
+        updated_at=now,
+    )
+    await store.insert_variable(db, made, vault)
+    await store.raise_versions(db, [one.id for one in reach.all])
+    return made
+
+
+async def change_variable(
+    db: Connection, reach: Reach, key: str, changes: VariableChanges, *, vault: Vault, now: Millis
+) -> tuple[EnvironmentVariable, EnvironmentVariable]:
+    """Change a variable, whose values are merged; returns it as it was and as it is."""
+    known = await store.list_variables(db, reach.caller.organization_id, vault)
+    before = next((variable for variable in known if variable.key == key), None)
+    if before is None:
+        raise NotFound("EnvironmentVariable", key)
+    after = replace(
+        before,
+        key=before.key if changes.key is None else changes.key,
+        is_secret=before.is_secret if changes.is_secret is None else changes.is_secret,
+        values={**before.values, **changes.values},
+    )
+    _check_values(reach, changes.values)
+    if (after.key, after.is_secret) != (before.key, before.is_secret):
+        _require_all(reach, before)
+    if after.key != before.key:
+        _check_key(after.key, known)
+    if before.is_secret and not after.is_secret:
+        _require_new_values(reach, before, changes)
+    if after == before:
+        return before, before
+    after = replace(after, updated_at=now)
+    await store.update_variable(db, after, now)
+    changed = list_changed(before.values, after.values)
+    await store.put_values(db, after.id, {one: after.values[one] for one in changed}, vault)
+    is_general = (after.key, after.is_secret) != (before.key, before.is_secret)
+    await store.raise_versions(db, [one.id for one in reach.all] if is_general else changed)
+    return before, after
+
+
+async def delete_variable(db: Connection, reach: Reach, key: str, *, vault: Vault) -> EnvironmentVariable:
+    """Delete a variable with all its values; returns it as it was."""
+    variable = await store.get_variable(db, reach.caller.organization_id, key, vault)
+    _require_all(reach, variable)
+    await store.delete_variable(db, variable)
+    await store.raise_versions(db, [one.id for one in reach.all])
+    return variable
+
+
+def _check_key(key: str, known: list[EnvironmentVariable]) -> None:
+    if any(variable.key == key for variable in known):
+        raise AlreadyExists(f"The variable '{key}' exists already; change it by PATCH")
+
+
+def _check_values(reach: Reach, values: Mapping[EnvironmentId, str]) -> None:
+    problems: dict[str, list[Problem]] = {}
+    for number, (environment_id, value) in enumerate(values.items()):
+        _require(reach, environment_id)
+        if value == SECRET_MASK:
+            message = "is the mask that stands for a secret value; send the value, or leave the environment out"
+            problems[f"values.{number}.value"] = [Problem(message)]
+    if problems:
+        raise Invalid(problems)
+
+
+def _require(reach: Reach, environment_id: EnvironmentId) -> None:
+    """Refuse an environment in which the caller may not change values."""
+    is_known = any(one.id == environment_id for one in reach.all)
+    if is_known and reach.caller.member is None and not reach.caller.can_enter(environment_id):
+        raise Forbidden(
+            "This API key is scoped to a single environment and changes the values of that one alone; "
+            "use a key with 'organization:reach'",
+            ctx={"missingScopes": [Scope.ORGANIZATION_REACH]},
+        )
+    reach.get(environment_id, Scope.ENVIRONMENTS_WRITE)
+
+
+def _require_all(reach: Reach, variable: EnvironmentVariable) -> None:
+    """Refuse a change that reaches environments in which the caller may not change values."""
+    writable = [one for one in variable.values if reach.caller.has_scope_in(one, Scope.ENVIRONMENTS_WRITE)]
+    if len(writable) < len(variable.values):
+        way_out = "use a key with 'organization:reach'" if reach.caller.member is None else "ask an owner"
+        raise Forbidden(
+            f"'{variable.key}' has a value in an environment that is beyond {reach.caller.title.lower()}, and this "
+            f"would change it there too; {way_out}"
+        )
+
+
+def _require_new_values(reach: Reach, variable: EnvironmentVariable, changes: VariableChanges) -> None:
+    lacking = set(list_lacking(changes.values.keys(), variable))
+    if lacking:
+        names = ", ".join(f"{one.name} ({id_text(one.id)})" for one in reach.all if one.id in lacking)
+        message = f"must have new values of all environments before secret ones can be shown; missing: {names}"
+        raise Invalid.field("values", message)

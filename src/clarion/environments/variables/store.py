@@ -1,0 +1,162 @@
+"""SQL of variables; values are encrypted on writing and decrypted on reading."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from clarion.clock import Millis
+from clarion.db.port import Connection, Database, Row
+from clarion.db.query import sql
+from clarion.environments.configuration import raise_configuration_version
+from clarion.environments.variables.model import EnvironmentVariable, WorkflowUse, is_used_in
+from clarion.errors import NotFound
+from clarion.ids import EnvironmentId, OrganizationId, VariableId
+from clarion.vault import Envelope, Vault, oldest_by_key
+
+_RESEAL_BATCH = 200
+
+LIST_VARIABLES = sql("SELECT * FROM environment_variables WHERE organization_id = :organization_id ORDER BY id DESC")
+LIST_KEYS = sql("""
+    SELECT v.key FROM environments AS e JOIN environment_variables AS v ON v.organization_id = e.organization_id
+    WHERE e.id = :environment_id
+""")
+LIST_VALUES = sql("""
+    SELECT x.environment_id, x.variable_id, x.value FROM environments AS e
+    JOIN environment_variable_values AS x ON x.environment_id = e.id
+    WHERE e.organization_id = :organization_id AND e.deleted_at IS NULL
+""")
+INSERT_VARIABLE = sql("""
+    INSERT INTO environment_variables (organization_id, id, key, is_secret, created_at, updated_at)
+    VALUES (:organization_id, :id, :key, :is_secret, :now, :now)
+""")
+UPDATE_VARIABLE = sql("""
+    UPDATE environment_variables SET key = :key, is_secret = :is_secret, updated_at = :now
+    WHERE organization_id = :organization_id AND id = :id
+""")
+DELETE_VARIABLE = sql("DELETE FROM environment_variables WHERE organization_id = :organization_id AND id = :id")
+PUT_VALUE = sql("""
+    INSERT INTO environment_variable_values (environment_id, variable_id, value)
+    VALUES (:environment_id, :variable_id, :value)
+    ON CONFLICT (environment_id, variable_id) DO UPDATE SET value = excluded.value
+""")
+DELETE_VALUE = sql("""
+    DELETE FROM environment_variable_values WHERE environment_id = :environment_id AND variable_id = :variable_id
+""")
+LIST_WORKFLOWS_WITH = sql("""
+    SELECT w.key, w.name, v.steps FROM workflows AS w
+    JOIN workflow_versions AS v ON v.environment_id = w.environment_id AND v.id = w.version_id
+    WHERE w.environment_id = :environment_id AND w.deleted_at IS NULL AND {position}(v.steps, :key) > 0
+    ORDER BY w.key
+""")
+LIST_ENVELOPES = sql("""
+    SELECT environment_id, variable_id, value FROM environment_variable_values ORDER BY environment_id, variable_id
+""")
+LIST_ENVELOPES_OF_OTHER_KEYS = sql("""
+    SELECT environment_id, variable_id, value FROM environment_variable_values
+    WHERE substr(value, 1, :prefix_length) <> :prefix ORDER BY environment_id, variable_id LIMIT :limit {for_update}
+""")
+
+
+async def list_variables(db: Connection, organization_id: OrganizationId, vault: Vault) -> list[EnvironmentVariable]:
+    """The variables of an organization with their values, newest first."""
+    rows = await db.fetch(LIST_VARIABLES, organization_id=organization_id)
+    values: dict[VariableId, dict[EnvironmentId, str]] = {}
+    for row in await db.fetch(LIST_VALUES, organization_id=organization_id) if rows else ():
+        values.setdefault(row["variable_id"], {})[row["environment_id"]] = vault.open(row["value"], context=_owner(row))
+    return [_variable_of(row, values.get(row["id"], {})) for row in rows]
+
+
+async def get_variable(db: Connection, organization_id: OrganizationId, key: str, vault: Vault) -> EnvironmentVariable:
+    for variable in await list_variables(db, organization_id, vault):
+        if variable.key == key:
+            return variable
+    raise NotFound("EnvironmentVariable", key)
+
+
+async def list_keys(db: Connection, environment_id: EnvironmentId) -> list[str]:
+    """The keys of the variables that the organization of an environment has."""
+    return [row["key"] for row in await db.fetch(LIST_KEYS, environment_id=environment_id)]
+
+
+async def insert_variable(db: Connection, variable: EnvironmentVariable, vault: Vault) -> None:
+    await db.execute(
+        INSERT_VARIABLE,
+        organization_id=variable.organization_id,
+        id=variable.id,
+        key=variable.key,
+        is_secret=variable.is_secret,
+        now=variable.created_at,
+    )
+    await put_values(db, variable.id, variable.values, vault)
+
+
+async def update_variable(db: Connection, variable: EnvironmentVariable, now: Millis) -> None:
+    """Write the key, and whether it is secret; not the values."""
+    scope = {"organization_id": variable.organization_id, "id": variable.id}
+    await db.execute(UPDATE_VARIABLE, **scope, key=variable.key, is_secret=variable.is_secret, now=now)
+
+
+async def put_values(
+    db: Connection, variable_id: VariableId, values: Mapping[EnvironmentId, str], vault: Vault
+) -> None:
+    for environment_id, value in values.items():
+        sealed = vault.seal(value, context=environment_id + variable_id)
+        await db.execute(PUT_VALUE, environment_id=environment_id, variable_id=variable_id, value=sealed)
+
+
+async def delete_variable(db: Connection, variable: EnvironmentVariable) -> None:
+    for environment_id in variable.values:
+        await db.execute(DELETE_VALUE, environment_id=environment_id, variable_id=variable.id)
+    await db.execute(DELETE_VARIABLE, organization_id=variable.organization_id, id=variable.id)
+
+
+async def list_workflows_with(db: Connection, environment_id: EnvironmentId, key: str) -> list[WorkflowUse]:
+    """The workflows of an environment whose steps use a variable."""
+    rows = await db.fetch(LIST_WORKFLOWS_WITH, environment_id=environment_id, key=key)
+    return [WorkflowUse(row["name"], row["key"]) for row in rows if is_used_in([row["steps"]], key)]
+
+
+async def list_samples(db: Connection) -> list[Envelope]:
+    """Return one value for each key that they are encrypted with."""
+    rows = await db.fetch(LIST_ENVELOPES)
+    return oldest_by_key(Envelope(row["value"], _owner(row)) for row in rows)
+
+
+async def reencrypt_values(database: Database, vault: Vault) -> int:
+    """Encrypt with the vault's current key all values that use another; returns how many there were."""
+    resealed = 0
+    while batch := await database.transaction(lambda db: _reseal(db, vault)):
+        resealed += batch
+    return resealed
+
+
+async def raise_versions(db: Connection, environment_ids: Iterable[EnvironmentId]) -> None:
+    """Note that environments have other variables; in one order, so that two changes do not wait for each other."""
+    for environment_id in sorted(environment_ids):
+        await raise_configuration_version(db, environment_id)
+
+
+async def _reseal(db: Connection, vault: Vault) -> int:
+    prefix = f"v1.{vault.writing_key_id}."
+    rows: Sequence[Row] = await db.fetch(
+        LIST_ENVELOPES_OF_OTHER_KEYS, prefix=prefix, prefix_length=len(prefix), limit=_RESEAL_BATCH
+    )
+    for row in rows:
+        value = vault.open(row["value"], context=_owner(row))
+        await put_values(db, row["variable_id"], {row["environment_id"]: value}, vault)
+    return len(rows)
+
+
+def _owner(row: Row) -> bytes:
+    owner: bytes = row["environment_id"] + row["variable_id"]
+    return owner
+
+
+def _variable_of(row: Row, values: Mapping[EnvironmentId, str]) -> EnvironmentVariable:
+    return EnvironmentVariable(
+        organization_id=row["organization_id"],
+        id=row["id"],
+        key=row["key"],
+        is_secret=bool(row["is_secret"]),
+        values=values,
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+    )
