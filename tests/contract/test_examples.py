@@ -124,6 +124,8 @@ def tell_of_workflows(story: Story) -> None:
     for operation in (
         "PUT /v2/workflows/{workflowId}",
         "PATCH /v2/workflows/{workflowId}",
+        "POST /v2/translations",
+        "POST /v2/translations/master-json",
         "POST /v2/workflows/{workflowId}/duplicate",
         "POST /v2/workflows/{workflowId}/step/{stepId}/preview",
         "POST /v1/workflows/steps/preview",
@@ -223,6 +225,7 @@ def tell_of_owner(story: Story) -> None:
 
 
 def tell_of_environments(story: Story) -> None:
+    story.send("PATCH /v1/organizations/settings")
     other = story.send("POST /v1/environments")
     story.send("POST /v2/environments/{targetEnvironmentId}/diff", targetEnvironmentId=other["_id"])
     story.send("POST /v2/environments/{targetEnvironmentId}/publish")

@@ -208,6 +208,20 @@ REQUESTS: dict[str, Any] = {
         "controlValues": _EMAIL_STEP["controlValues"],
         "previewPayload": {"payload": {"order": 42}},
     },
+    "TranslationIn": {
+        "resourceType": "workflow",
+        "resourceId": "order-shipped",
+        "locale": "de_DE",
+        "content": {
+            "subject": "Bestellung {{payload.order}}",
+            "items": {"one": "ein Paket", "other": "{{count}} Pakete"},
+        },
+    },
+    "MasterIn": {
+        "locale": "de_DE",
+        "masterJson": {"workflows": {"order-shipped": {"subject": "Bestellung {{payload.order}}"}}, "layouts": {}},
+    },
+    "OrganizationSettingsPatch": {"defaultLocale": "en_US", "targetLocales": ["de_DE", "fr_FR"]},
     "TriggerIn": _TRIGGER,
     "BulkTriggerIn": {"events": [_TRIGGER | {"transactionId": "order-44", "payload": {"order": 44}}]},
     "BroadcastIn": _BROADCAST,
