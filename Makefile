@@ -59,7 +59,7 @@ simulations: install-dev ## compare 500 simulations with what then happens, on b
 	@CLARION_SIMULATE_EXAMPLES=500 $(BIN)/pytest tests/simulate/test_agreement.py
 
 fuzz: install-dev ## try every operation of the API description and every receipts URL 100 times, on both databases
-	@CLARION_FUZZ_EXAMPLES=100 $(BIN)/pytest tests/contract tests/receipts/test_garbage.py
+	@CLARION_FUZZ_EXAMPLES=100 $(BIN)/pytest tests/contract tests/receipts/test_garbage.py tests/content/email/test_hostile_values.py
 
 faults: install-dev ## fill the disk, cut PostgreSQL off, and open ten thousand idle connections
 	@CLARION_IDLE_CONNECTIONS=10000 $(BIN)/pytest tests/faults tests/hostile/test_connections.py

@@ -38,8 +38,9 @@ def render(
     variables: Mapping[str, Any] | None = None,
     editor_type: EditorType | None = None,
     layout: LayoutSource | None = SLOT,
+    title: str = "Title",
 ) -> str:
-    return render_email(compile_email(body, editor_type, layout), variables or {}, title="Title")
+    return render_email(compile_email(body, editor_type, layout), variables or {}, title=title)
 
 
 def render_nodes(*nodes: Node, **variables: Any) -> str:

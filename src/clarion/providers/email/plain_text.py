@@ -3,22 +3,25 @@
 import html
 import re
 
-# Linear time for any input: an element or comment that is not closed extends to the end.
+# Linear time for any input: an element or comment that is not closed extends to the end. What tables are made of comes
+# in runs of tags, of which an e-mail has many.
+_BOX = r"/?(?:table|tbody|td|th|tr|div)(?=[\s/>])[^<>]*>"
 _TOKEN = re.compile(
-    r"<!--(?:.*?-->|.*\Z)"
-    r"|<(head|script|style|template|title)(?=[\s/>])(?:.*?</\1\s*>|.*\Z)"
-    r"|<(/?)([a-z][a-z0-9]*)([^<>]*)>"
-    r"|<[/!?][^<>]*>",
+    r"<(?:!--(?:.*?-->|.*\Z)"
+    rf"|({_BOX}(?:\s*<{_BOX})*\s*)"
+    r"|(head|script|style|template|title)(?=[\s/>])(?:.*?</\2\s*>|.*\Z)"
+    r"|(/?)([a-z][a-z0-9]*)([^<>]*)>"
+    r"|[/!?][^<>]*>)",
     re.IGNORECASE | re.DOTALL,
 )
+_BREAKING = re.compile(r"</?(?:table|tr|div)(?=[\s/>])", re.IGNORECASE)
 _TAG_OR_ENTITY = re.compile(r"<[A-Za-z/!][^<>]*>|&#?[A-Za-z0-9]{2,31};")
 _ATTRIBUTE = re.compile(r"""\b(alt|href)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
 _SPACES = re.compile(r"[ \t\r\f\v\xa0]+")
 _EMPTY_LINES = re.compile(r"\n{3,}")
 _PARAGRAPHS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "p"})
 _BLOCKS = frozenset(
-    {"address", "article", "blockquote", "div", "footer", "form", "header", "hr", "li", "ol", "pre", "section"}
-    | {"table", "tr", "ul"}
+    {"address", "article", "blockquote", "footer", "form", "header", "hr", "li", "ol", "pre", "section", "tr", "ul"}
 )
 
 
@@ -31,13 +34,16 @@ def plain_text(document: str) -> str:
     writer = _Writer()
     position = 0
     for token in _TOKEN.finditer(document):
-        writer.write(document[position : token.start()])
+        if token.start() > position:
+            writer.write(document[position : token.start()])
         position = token.end()
-        tag = (token[3] or "").lower()
-        if token[2]:
+        tag = (token[4] or "").lower()
+        if token[1]:
+            writer.write_boxes(token[0])
+        elif token[3]:
             writer.close(tag)
         elif tag:
-            writer.open(tag, token[4])
+            writer.open(tag, token[5])
     writer.write(document[position:])
     return writer.text()
 
@@ -53,15 +59,21 @@ class _Writer:
         return _EMPTY_LINES.sub("\n\n", "\n".join(lines)).strip() + "\n"
 
     def write(self, text: str) -> None:
-        self._pieces.append(html.unescape(text).replace("\n", " "))
+        decoded = html.unescape(text) if "&" in text else text
+        self._pieces.append(decoded.replace("\n", " "))
+
+    def write_boxes(self, tags: str) -> None:
+        """A new line where a row or a box begins or ends, else a space between cells."""
+        if _BREAKING.search(tags):
+            self._break("tr")
+        else:
+            self._pieces.append(" ")
 
     def open(self, tag: str, attributes: str) -> None:
         if tag == "a":
             self._link, self._link_at = _attribute(attributes, "href"), len(self._pieces)
         elif tag == "img":
             self.write(_attribute(attributes, "alt"))
-        elif tag in ("td", "th"):
-            self._pieces.append(" ")
         else:
             self._break(tag)
             self._pieces.append("- " if tag == "li" else "")

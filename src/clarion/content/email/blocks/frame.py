@@ -18,7 +18,7 @@ _SHEET: Final = (
 _DARK: Final = (
     "@media (prefers-color-scheme:dark){.cl-page{background:#18181b!important}"
     ".cl-text{color:#d4d4d8!important}.cl-head{color:#fafafa!important}.cl-soft{color:#a1a1aa!important}"
-    ".cl-line{border-color:#3f3f46!important}.cl-code{background:#3f3f46!important;color:#fafafa!important}"
+    ".cl-line{border-color:#3f3f46!important}.cl-quote{border-color:#71717a!important}.cl-code{background:#3f3f46!important;color:#fafafa!important}"
     ".cl-outline{background:#ffffff!important}}"
 )
 _RIGHT_TO_LEFT: Final = (

@@ -27,7 +27,7 @@ def _write_button(writer: Writer, _: Node, attributes: Attributes, place: Place)
         writer.warn(f"{place.path}.attrs.textColor", problem)
     background = "transparent" if is_outline else fill
     radius = _CORNERS[attributes.word("borderRadius", tuple(_CORNERS), "smooth")]
-    align = attributes.alignment("alignment", "left")
+    align = _align(attributes.alignment("alignment"))
     width = attributes.size("width")
     sides = {"Top": 10, "Right": 32, "Bottom": 10, "Left": 32}
     top, right, bottom, left = (attributes.pixels(f"padding{side}", usual) for side, usual in sides.items())
@@ -45,7 +45,7 @@ def _write_button(writer: Writer, _: Node, attributes: Attributes, place: Place)
     button = (
         f'<table {_PRESENTATION}{sized}><tr><td align="center"{solid}{changes} style="{cell}">{link}</td></tr></table>'
     )
-    return f'<table {TABLE}><tr><td align="{align}" style="padding:0 0 10px">{button}</td></tr></table>'
+    return f'<table {TABLE}><tr><td{align} style="padding:0 0 10px">{button}</td></tr></table>'
 
 
 def _button_text(writer: Writer, attributes: Attributes, place: Place) -> str:
@@ -78,7 +78,7 @@ def _write_logo(writer: Writer, _: Node, attributes: Attributes, place: Place) -
     size = _LOGO_SIZES[attributes.word("size", tuple(_LOGO_SIZES), "sm")]
     style = f"display:block;border:none;outline:none;width:{size}px;height:{size}px"
     image = _picture(writer, attributes, place, f' width="{size}" height="{size}" style="{style}"', "Logo")
-    return _picture_row(attributes.alignment("alignment", "left"), image)
+    return _picture_row(attributes.alignment("alignment"), image)
 
 
 def _picture(writer: Writer, attributes: Attributes, place: Place, look: str, alt: str = "") -> str:
@@ -99,8 +99,13 @@ def _with_link(writer: Writer, image: str, attributes: Attributes, place: Place)
 
 
 def _picture_row(align: str, image: str) -> str:
-    table = f'<table {_PRESENTATION} align="{align}"><tr><td>{image}</td></tr></table>'
-    return f'<table {TABLE}><tr><td align="{align}" style="padding:0 0 10px">{table}</td></tr></table>'
+    table = f"<table {_PRESENTATION}{_align(align)}><tr><td>{image}</td></tr></table>"
+    return f'<table {TABLE}><tr><td{_align(align)} style="padding:0 0 10px">{table}</td></tr></table>'
+
+
+def _align(alignment: str) -> str:
+    """Nothing where none is given: then it is where the person's language begins."""
+    return f' align="{alignment}"' if alignment else ""
 
 
 def _size_attribute(name: str, size: str) -> str:

@@ -22,6 +22,9 @@ def _aligned(attributes: Attributes) -> str:
 
 
 def _write_paragraph(writer: Writer, node: Node, attributes: Attributes, place: Place) -> str:
+    if any(child.type == "variable" and (child.attrs or {}).get("id") == "content" for child in node.children):
+        # What a step puts there has blocks of its own, which would end a paragraph.
+        return f'<div style="margin:0 0 {place.margin}px">{writer.write_all(node.children, place)}</div>'
     style = f"margin:0 0 {place.margin}px;{_TEXT}{_aligned(attributes)}"
     text = writer.write_all(node.children, place) or _EMPTY
     return f'<p{place.themed("text")} style="{style}">{text}</p>'
@@ -77,9 +80,10 @@ def _write_list(tag: str, style: str) -> Write:
 
 def _write_item(writer: Writer, node: Node, attributes: Attributes, place: Place) -> str:
     color = attributes.color("color", "")
-    shown = f"color:{color};" if color else "color:#374151;"
+    style = f"color:{color or '#374151'};font-size:14px;line-height:20px;margin:0 0 8px;padding:0 6px"
     content = writer.write_all(node.children, replace(place, is_flush=True))
-    return f'<li{place.themed("text")} style="{shown}margin:0 0 8px;padding:0 6px">{content}</li>'
+    theme = "" if color else place.themed("text")
+    return f'<li{theme} style="{style}">{content}</li>'
 
 
 def _write_quote(writer: Writer, node: Node, _: Attributes, place: Place) -> str:
