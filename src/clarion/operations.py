@@ -1,6 +1,7 @@
 """All operations of the API, in the order of its description."""
 
 import clarion.audit.routes
+import clarion.content.layouts.routes
 import clarion.content.translations.routes
 import clarion.content.translations.settings_routes
 import clarion.content.translations.upload_routes
@@ -55,6 +56,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.content.translations.routes,
     clarion.content.translations.upload_routes,
     clarion.content.translations.settings_routes,
+    clarion.content.layouts.routes,
     clarion.triggers.routes,
     clarion.simulate.routes,
     clarion.integrations.health_routes,

@@ -78,6 +78,32 @@ async def _copied_workflow(api: Api) -> Ready:
     return f"{await _workflow(api)}/duplicate", {"workflowId": "copy"}
 
 
+async def _new_layout(_: Api) -> Ready:
+    return "/v2/layouts", {"layoutId": "newsletter", "name": "Newsletter"}
+
+
+async def _layout(api: Api) -> str:
+    """One that is not the default."""
+    await create(api, "/v2/layouts", {"layoutId": "default", "name": "Default"})
+    return f"/v2/layouts/{(await create(api, '/v2/layouts', {'layoutId': 'news', 'name': 'News'}))['_id']}"
+
+
+async def _replaced_layout(api: Api) -> Ready:
+    return await _layout(api), {"name": "Other news"}
+
+
+async def _copied_layout(api: Api) -> Ready:
+    return f"{await _layout(api)}/duplicate", {"name": "Other news"}
+
+
+async def _default_layout(api: Api) -> Ready:
+    return f"{await _layout(api)}/default", None
+
+
+async def _deleted_layout(api: Api) -> Ready:
+    return await _layout(api), None
+
+
 async def _new_integration(_: Api) -> Ready:
     return "/v1/integrations", {**EMAIL, "identifier": "mail", "credentials": CREDENTIALS}
 
@@ -299,6 +325,11 @@ AUDITED = [
     _change("DELETE /v2/workflows/{workflowId}", "workflow.delete", _deleted_workflow),
     _change("POST /v2/workflows/{workflowId}/duplicate", "workflow.duplicate", _copied_workflow),
     _change("POST /v1/workflows/{workflowId}/versions/{versionId}/restore", "workflow.restore", _restored_workflow),
+    _change("POST /v2/layouts", "layout.create", _new_layout),
+    _change("PUT /v2/layouts/{layoutId}", "layout.update", _replaced_layout),
+    _change("POST /v2/layouts/{layoutId}/duplicate", "layout.duplicate", _copied_layout),
+    _change("PUT /v2/layouts/{layoutId}/default", "layout.setDefault", _default_layout),
+    _change("DELETE /v2/layouts/{layoutId}", "layout.delete", _deleted_layout),
     _change("POST /v1/integrations", "integration.create", _new_integration),
     _change("PUT /v1/integrations/{integrationId}", "integration.update", _changed_integration),
     _change("POST /v1/integrations/{integrationId}/set-primary", "integration.setPrimary", _primary_integration),

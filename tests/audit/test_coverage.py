@@ -24,6 +24,7 @@ NOT_AUDITED = {
     ("POST", "/v2/translations/master-json/upload"): "a form, audited as the same with JSON",
     ("POST", "/v2/workflows/{workflowId}/step/{stepId}/preview"): "saves nothing",
     ("POST", "/v1/workflows/steps/preview"): "saves nothing",
+    ("POST", "/v2/layouts/{layoutId}/preview"): "saves nothing",
     ("POST", "/v2/environments/{targetEnvironmentId}/diff"): "saves nothing",
     ("POST", "/v1/simulate"): "saves nothing",
     ("POST", "/v1/integrations/{integrationId}/test"): "sends a message and saves nothing",

@@ -35,6 +35,7 @@ MISSING = {
     "contextId": "missing",
     "transactionId": "missing",
     "workflowId": "missing",
+    "layoutId": "missing",
     "stepId": "missing",
     "versionId": "01a1df28-0000-7000-8000-000000000000",
     "actionType": "primary",
@@ -91,6 +92,9 @@ BODIES: dict[tuple[str, str], Any] = {
     ("PATCH", "/v2/workflows/{workflowId}"): {"name": "Taken over"},
     ("POST", "/v2/workflows/{workflowId}/duplicate"): {},
     ("POST", "/v2/workflows/{workflowId}/step/{stepId}/preview"): {},
+    ("PUT", "/v2/layouts/{layoutId}"): {"name": "Taken over"},
+    ("POST", "/v2/layouts/{layoutId}/duplicate"): {"name": "Taken over"},
+    ("POST", "/v2/layouts/{layoutId}/preview"): {},
     ("PUT", "/v1/integrations/{integrationId}"): {"name": "Taken over"},
     ("POST", "/v1/integrations/{integrationId}/test"): {"to": {"deviceTokens": ["mine"]}},
     ("PATCH", "/v1/channel-connections/{connectionIdentifier}"): {
@@ -150,6 +154,7 @@ async def theirs(database: Database, vault: Vault, other_api: Api) -> dict[str, 
     await make_slack(other_api)
     await connect(other_api, identifier="acme", subscriberId="ada")
     await add_endpoint(other_api, identifier="general", connectionIdentifier="acme")
+    await other_api.post("/v2/layouts", json={"layoutId": "letter", "name": "Letter"})
     await other_api.post("/v2/topics/news/subscriptions", json={"subscriberIds": ["ada"]})
     await other_api.post("/v2/contexts", json={"type": "tenant", "id": "acme", "data": {"name": "Acme"}})
     await other_api.post("/v1/suppressions", json={"channel": "email", "address": "ada@example.org"})
@@ -173,6 +178,7 @@ async def theirs(database: Database, vault: Vault, other_api: Api) -> dict[str, 
         "contextId": "acme",
         "transactionId": "tx-theirs",
         "workflowId": "welcome",
+        "layoutId": "letter",
         "stepId": "in_app-1",
         "versionId": id_text(workflow.version_id),
         "actionType": "primary",

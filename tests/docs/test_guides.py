@@ -42,6 +42,7 @@ _RUN = (
         "simulate",
         "inbox-security",
         "contexts",
+        "layouts",
     ),
 )
 GUIDES = [guide for guide in list_guides() if guide.stem in _RUN and list_examples(guide)]

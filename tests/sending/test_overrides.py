@@ -46,7 +46,7 @@ async def test_overrides_without_effect_are_named_in_a_warning(world: World) -> 
         "subtitle": "is neither a channel nor a provider",
         "providers.whatsup": "is not a provider",
         "steps.nowhere": "the workflow has no such step",
-        "steps.chat.layoutId": "only providers is read here",
+        "steps.chat.layoutId": "only e-mail steps have layouts",
         "steps.chat.providers.slak": "is not a provider",
     }
 

@@ -76,7 +76,7 @@ def test_a_link_that_no_inbox_follows_is_an_issue() -> None:
 @pytest.mark.parametrize(
     ("controls", "paths"),
     [
-        ({"layoutId": "newsletter"}, ["layoutId"]),
+        ({"layoutId": "newsletter"}, []),
         ({"layoutId": None, "editorType": "html"}, []),
         ({"body": '{"type": "doc"}'}, ["body"]),
         ({"body": '{"type": "doc", "content": [{"type": "paragraf"}]}'}, ["body.content[0].type"]),

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from clarion.audit.model import AuditTarget, TargetType
 from clarion.clock import iso_text
+from clarion.content.layouts.model import VersionedLayout
 from clarion.content.translations.model import AuditedLanguages, AuditedTranslation
 from clarion.db.port import Connection
 from clarion.environments.model import ApiKey, Environment
@@ -39,6 +40,7 @@ Audited: TypeAlias = (
     | Link
     | Member
     | Suppression
+    | VersionedLayout
     | VersionedWorkflow
 )
 
@@ -244,6 +246,19 @@ _KINDS: dict[type, _Kind] = {
         name="key",
         environment=None,
         fields={"key": "key", "isSecret": "is_secret", "value": _show_value},
+    ),
+    VersionedLayout: _Kind(
+        type=TargetType.LAYOUT,
+        id=lambda layout: id_text(layout.layout.id),
+        name="layout.key",
+        environment="layout.environment_id",
+        fields={
+            "layoutId": "layout.key",
+            "name": "layout.name",
+            "isDefault": "layout.is_default",
+            "isTranslationEnabled": "is_translated",
+            "email": lambda layout, _: plain_value(layout.version.source),
+        },
     ),
     VersionedWorkflow: _Kind(
         type=TargetType.WORKFLOW,

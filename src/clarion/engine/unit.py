@@ -13,6 +13,7 @@ from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.engine.advance import Advance
 from clarion.engine.claim import Claim, claim_next, settle_claim
+from clarion.engine.layouts import add_layouts
 from clarion.engine.load import start_runs
 from clarion.engine.recipients import Recipient
 from clarion.engine.records import Run
@@ -101,6 +102,7 @@ async def run_claim(
         for run in runs:
             run.content = content
         await add_texts(db, runs, version)
+        await add_layouts(db, environment_id, version, runs)
         has_postponed |= await Advance(db, environment_id, defaults, now).run_all(runs)
         await write_runs(db, environment_id, runs, now)
         await emit_run_events(db, environment_id, runs, version, now)

@@ -63,6 +63,8 @@ RULES: dict[str | None, Rule] = {
     DetailCode.CONTENT_FAILED: sending.content_failed,
     DetailCode.STEP_FAILED: sending.step_failed,
     DetailCode.TEXTS_MISSING: sending.texts_missing,
+    DetailCode.LAYOUT_SELECTED: sending.layout_selected,
+    DetailCode.LAYOUT_MISSING: sending.layout_missing,
     DetailCode.LINKS_LEFT_OUT: decide_always(
         DecisionKind.CONTENT,
         Verdict.PASSED,

@@ -83,6 +83,22 @@ def address_missing(observed: Observed) -> Decision:
     return observed.decision(DecisionKind.ADDRESS, Verdict.FAILED, summary, remedy)
 
 
+def layout_selected(observed: Observed) -> Decision:
+    version = observed.raw.get("version")
+    which = "" if version is None else f", in version {version}"
+    summary = f"The layout '{observed.raw.get('layoutId')}' was used{which}."
+    return observed.decision(DecisionKind.CONTENT, Verdict.PASSED, summary)
+
+
+def layout_missing(observed: Observed) -> Decision:
+    summary = f"The layout '{observed.raw.get('layoutId')}' did not exist."
+    remedy = (
+        "Create it (POST /v2/layouts), or name another one in the step or in the overrides of the trigger; null there "
+        "is none."
+    )
+    return observed.decision(DecisionKind.CONTENT, Verdict.FAILED, summary, remedy)
+
+
 def suppressed(observed: Observed) -> Decision:
     reason, values, since = str(observed.raw.get("reason", "")), dict(observed.raw), ""
     suppression = _find_suppression(observed)

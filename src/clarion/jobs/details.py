@@ -89,6 +89,8 @@ class DetailCode(StrEnum):
         DetailStatus.FAILED,
         "There was one or more errors when trying to execute the notification",
     )
+    LAYOUT_SELECTED = "layout_selected", DetailStatus.PENDING, "Layout selected"
+    LAYOUT_MISSING = "layout_missing", DetailStatus.FAILED, "Layout not found"
     LINKS_LEFT_OUT = "links_left_out", DetailStatus.WARNING, "Links were left out of the message"
     TEXTS_MISSING = "texts_missing", DetailStatus.WARNING, "Translated texts were missing, and their keys were shown"
     ATTACHMENTS_LEFT_OUT = "attachments_left_out", DetailStatus.WARNING, "Attachments without a file were left out"

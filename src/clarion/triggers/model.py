@@ -1,6 +1,6 @@
 """Triggers as records: whom a workflow is to be run for, and with what."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -230,7 +230,13 @@ decode_recipients = msgspec.json.Decoder(Recipients).decode
 decode_position = msgspec.json.Decoder(ExpansionPosition).decode
 
 _DELAY = "delay"
-_LAYERS = frozenset({*Channel, _DELAY, "providers", "steps"})
+_LAYOUT = "layoutIdentifier"
+_LAYERS = frozenset({*Channel, _DELAY, _LAYOUT, "channels", "providers", "steps"})
+_LAYOUT_ID = "layoutId"
+_LAYOUT_OF_EMAIL = f"channels.{Channel.EMAIL}.{_LAYOUT_ID}"
+_OF_STEPS = frozenset({"providers", _LAYOUT_ID})
+_REASONS = {_LAYOUT_ID: "only e-mail steps have layouts", "providers": "is read under the stepId of the step"}
+"""Why what is read of some steps is not read of others."""
 
 
 def list_misplaced_overrides(overrides: Mapping[str, Any], workflow_steps: Sequence[Step] | None) -> dict[str, str]:
@@ -245,17 +251,39 @@ def list_misplaced_overrides(overrides: Mapping[str, Any], workflow_steps: Seque
     if workflow_steps is not None and _DELAY in overrides and all(one.type != StepType.DELAY for one in workflow_steps):
         misplaced[_DELAY] = "the workflow has no delay step"
     misplaced |= _list_unknown_providers("providers", overrides.get("providers"))
-    step_ids = None if workflow_steps is None else {one.step_id for one in workflow_steps}
+    channels = overrides.get("channels")
+    for path, name in _list_members("channels", channels if isinstance(channels, dict) else {}):
+        if path != _LAYOUT_OF_EMAIL:
+            misplaced[path] = f"only {_LAYOUT_OF_EMAIL} is read; {name} of a channel stands in its own overrides"
     steps = overrides.get("steps")
     for step_id, step in steps.items() if isinstance(steps, dict) else ():
-        if step_ids is not None and step_id not in step_ids:
-            misplaced[f"steps.{step_id}"] = "the workflow has no such step"
-        elif isinstance(step, dict):
-            misplaced |= {
-                f"steps.{step_id}.{name}": "only providers is read here" for name in step.keys() - {"providers"}
-            }
-            misplaced |= _list_unknown_providers(f"steps.{step_id}.providers", step.get("providers"))
+        misplaced |= _list_misplaced_in_step(step_id, step, workflow_steps)
     return misplaced
+
+
+def _list_misplaced_in_step(
+    reference: str, wanted: object, workflow_steps: Sequence[Step] | None
+) -> Iterator[tuple[str, str]]:
+    """Yield what is not read of the overrides of one step, which is named by `stepId`, or by `_id` for its layout."""
+    path, read = f"steps.{reference}", _OF_STEPS
+    if workflow_steps is not None:
+        step = next((one for one in workflow_steps if reference in (one.step_id, one.id)), None)
+        if step is None:
+            yield path, "the workflow has no such step"
+            return
+        read = read if step.step_id == reference else frozenset({_LAYOUT_ID})
+        read = read if step.type is StepType.EMAIL else read - {_LAYOUT_ID}
+    if not isinstance(wanted, dict):
+        return
+    for name in wanted.keys() - read:
+        yield f"{path}.{name}", _REASONS.get(name, "only providers and layoutId are read here")
+    yield from _list_unknown_providers(f"{path}.providers", wanted.get("providers")).items()
+
+
+def _list_members(path: str, layers: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the paths and names of the members of members."""
+    for name, layer in layers.items():
+        yield from ((f"{path}.{name}.{inner}", inner) for inner in (layer if isinstance(layer, dict) else ()))
 
 
 def _list_unknown_providers(path: str, providers: object) -> dict[str, str]:

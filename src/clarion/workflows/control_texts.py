@@ -65,7 +65,9 @@ TEXTS: dict[StepType, Mapping[str, ControlText]] = {
         "headers": ControlText("Headers", "More headers of the e-mail, by their names."),
         "useProviderDefaults": ControlText("Sender of the integration", "The sender is that of the integration."),
         "editorType": ControlText("Editor", "What the body is: `html`, `mjml` or `block`."),
-        "layoutId": ControlText("Layout", "Layouts do not exist yet: put their markup into the body."),
+        "layoutId": ControlText(
+            "Layout", "The identifier of what stands around the body; without one, nothing does.", "newsletter"
+        ),
         "disableOutputSanitization": _RAW_MARKUP,
         "skip": _SKIP,
     },

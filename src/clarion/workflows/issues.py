@@ -126,8 +126,6 @@ def _unknown_controls(step_type: StepType, values: dict[str, object], prefix: st
 
 def _email_problems(controls: EmailControls) -> Iterator[tuple[str, str]]:
     """Yield what is not sent as the step says, with the reason and the way out."""
-    if controls.layout_id:
-        yield "layoutId", "layouts do not exist yet: the e-mail is sent without one; put its markup into the body"
     if controls.body:
         problems = check_body(controls.body, controls.editor_type).problems
         yield from ((problem.path, problem.message) for problem in problems if not problem.is_warning)

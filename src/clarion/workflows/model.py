@@ -11,7 +11,16 @@ from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.conditions import CompiledLogic
-from clarion.ids import EnvironmentId, WorkflowId, WorkflowKey, WorkflowVersionId, base62_id, find_id, id_base62
+from clarion.ids import (
+    EnvironmentId,
+    LayoutKey,
+    WorkflowId,
+    WorkflowKey,
+    WorkflowVersionId,
+    base62_id,
+    find_id,
+    id_base62,
+)
 from clarion.jsontext import json_text
 from clarion.templates import has_markup
 from clarion.tracking.model import TrackingOverride
@@ -162,6 +171,12 @@ class WorkflowVersion(Struct, frozen=True, kw_only=True, dict=True):
     def refers_to_actor(self) -> bool:
         """Whether a template or a condition may ask who acted."""
         return "actor" in self._text
+
+    @cached_property
+    def layout_keys(self) -> frozenset[LayoutKey]:
+        """The layouts that its e-mail steps and their variants name."""
+        parts = (part for step in self.steps if step.type is StepType.EMAIL for part in (step, *step.variants))
+        return frozenset(LayoutKey(key) for part in parts if (key := part.controls.get("layoutId")))
 
     @cached_property
     def refers_to_texts(self) -> bool:

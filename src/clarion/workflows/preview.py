@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from clarion.content.email.compose import LayoutSource
 from clarion.errors import Invalid, Problem
 from clarion.jsontext import plain_value
 from clarion.vocabulary import StepType
@@ -34,7 +35,11 @@ _REQUIRED: dict[StepType, tuple[str, ...]] = {
 
 
 def render_preview(
-    step_type: StepType, values: dict[str, Any], variables: Mapping[str, Any], schema: dict[str, Any] | None
+    step_type: StepType,
+    values: dict[str, Any],
+    variables: Mapping[str, Any],
+    schema: dict[str, Any] | None,
+    layout: LayoutSource | None = None,
 ) -> dict[str, Any]:
     """Render the texts of controls; the payload gets the defaults of the schema, as that of a trigger does."""
     problems = {f"controlValues.{path}": [Problem(message)] for path, message in check_controls(step_type, values)}
@@ -43,7 +48,7 @@ def render_preview(
     try:
         with spending(WorkBudget()):
             filled = variables if schema is None else _with_defaults(variables, schema)
-            rendered = _render(step_type, values, filled)
+            rendered = _render(step_type, values, filled, layout)
     except ContentProblem as problem:
         raise Invalid.field(f"controlValues.{problem.path}", problem.reason) from None
     return dict.fromkeys(_REQUIRED.get(step_type, ()), "") | rendered
@@ -59,14 +64,16 @@ def _with_defaults(variables: Mapping[str, Any], schema: dict[str, Any]) -> Mapp
         raise Invalid.field("previewPayload.payload", str(costly)) from None
 
 
-def _render(step_type: StepType, values: dict[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
+def _render(
+    step_type: StepType, values: dict[str, Any], variables: Mapping[str, Any], layout: LayoutSource | None
+) -> dict[str, Any]:
     match step_type:
         case StepType.CUSTOM:
             return values
         case StepType.IN_APP:
             return _render_in_app(values, variables)
         case StepType.EMAIL:
-            return _render_email(values, variables)
+            return _render_email(values, variables, layout)
         case _:
             names = _PREVIEWED.get(step_type, tuple(name for name in values if name != "skip"))
             return {
@@ -83,11 +90,11 @@ def _render_in_app(values: dict[str, Any], variables: Mapping[str, Any]) -> dict
     return shown if data is None else shown | {"data": data}
 
 
-def _render_email(values: dict[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
+def _render_email(values: dict[str, Any], variables: Mapping[str, Any], layout: LayoutSource | None) -> dict[str, Any]:
     """Subject and body, and what the step says about sender, copies and headers, as the provider is given it."""
     controls = read_as(EmailControls, values)
     subject = render_subject(controls, variables)
-    content = {"subject": subject, "body": render_body(controls, variables, title=subject)}
+    content = {"subject": subject, "body": render_body(controls, variables, layout, title=subject)}
     return content | (render_options(controls, variables) or {})
 
 

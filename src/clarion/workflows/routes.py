@@ -10,6 +10,7 @@ from msgspec import UnsetType
 from clarion.audit.model import Action
 from clarion.audit.recording import author_of, record_request
 from clarion.content.environment import find_environment_content
+from clarion.content.layouts.usage import check_layouts, get_layout_source, name_layouts
 from clarion.content.translations.groups import ResourceType, Translated, list_groups
 from clarion.content.translations.known import KnownTexts, find_texts, get_known_texts
 from clarion.content.translations.switching import switch_translations
@@ -105,7 +106,8 @@ async def _check_changes(_: DetachedCall, __: WorkflowKey, body: WorkflowPatch) 
 async def create_workflow(call: Call, body: WorkflowIn) -> WorkflowOut:
     """Create a workflow; incomplete steps are saved too, and their issues list what they lack."""
     fields = body.fields() | {"key": WorkflowKey(str(body.workflow_id))}
-    content = body.content() | {"steps": build_steps(body.steps, (), call.now)}
+    steps = await name_layouts(call.db, call.environment_id, build_steps(body.steps, (), call.now))
+    content = body.content() | {"steps": steps}
     made = await actions.create_workflow(call.db, call.environment_id, fields, content, call.now, _saved_by(call))
     await record_request(call, Action.WORKFLOW_CREATE, after=made)
     await _switch_translations(call, made.workflow, body)
@@ -144,7 +146,8 @@ async def get_workflow(call: Call, workflow_key: WorkflowKey) -> WorkflowOut:
 async def replace_workflow(call: Call, workflow_key: WorkflowKey, body: WorkflowPut, if_match: IfMatch) -> WorkflowOut:
     """Replace the steps and change what else is sent; runs under way keep the version that they started with."""
     current = await lock_workflow(call, workflow_key, if_match)
-    content = body.content() | {"steps": build_steps(body.steps, current.version.steps, call.now)}
+    steps = build_steps(body.steps, current.version.steps, call.now)
+    content = body.content() | {"steps": await name_layouts(call.db, call.environment_id, steps)}
     changed = await actions.change_workflow(call.db, current, body.fields(), content, call.now, _saved_by(call))
     await record_request(call, Action.WORKFLOW_UPDATE, before=current, after=changed)
     await _switch_translations(call, changed.workflow, body)
@@ -239,7 +242,7 @@ async def preview_workflow_step(
     if version.refers_to_texts or body.control_values is not None:
         owner = _translated(workflow)
         variables[TEXTS] = await call.database.read(partial(find_texts, owner=owner, locale=variables["locale"]))
-    result = await _preview(step.type, values, variables, schema)
+    result = await _preview(call, step.type, values, variables, schema)
     return PreviewOut.of(body, result, version.payload_schema, variables)
 
 
@@ -259,14 +262,21 @@ async def preview_unsaved_step(call: DetachedCall, body: UnsavedPreviewIn) -> Pr
         find = partial(store.get_workflow, environment_id=call.environment_id, reference=body.workflow_id)
         owner = _translated(await call.database.read(find))
         variables[TEXTS] = await call.database.read(partial(find_texts, owner=owner, locale=variables["locale"]))
-    result = await _preview(StepType(body.type.value), values, variables, body.payload_schema)
+    result = await _preview(call, StepType(body.type.value), values, variables, body.payload_schema)
     return PreviewOut.of(body, result, body.payload_schema, variables)
 
 
 async def _preview(
-    step_type: StepType, values: dict[str, Any], variables: Mapping[str, Any], schema: dict[str, Any] | None
+    call: DetachedCall,
+    step_type: StepType,
+    values: dict[str, Any],
+    variables: Mapping[str, Any],
+    schema: dict[str, Any] | None,
 ) -> PreviewResultOut:
-    preview = await asyncio.to_thread(render_preview, step_type, values, variables, schema)
+    layout = await call.database.read(
+        partial(get_layout_source, environment_id=call.environment_id, step_type=step_type, controls=values)
+    )
+    preview = await asyncio.to_thread(render_preview, step_type, values, variables, schema, layout)
     return PreviewResultOut(type=step_type, preview=preview)
 
 
@@ -376,6 +386,7 @@ async def restore_workflow_version(
     """Make a new version with the steps and the payload schema of an earlier one; runs under way keep theirs."""
     current = await lock_workflow(call, workflow_key, if_match)
     past = await get_past_version(call.db, current.workflow, version_id)
+    await check_layouts(call.db, past)
     content = {"steps": past.steps, "payload_schema": past.payload_schema, "validate_payload": past.validate_payload}
     origin = VersionOrigin(kind=VersionKind.RESTORED, actor=author_of(call).actor, source_id=past.id)
     changed = await actions.change_workflow(call.db, current, {}, content, call.now, origin)

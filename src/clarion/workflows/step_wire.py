@@ -191,7 +191,7 @@ class StepOut(Wire):
             should_stop_on_fail=step.should_stop_on_fail,
             variants=[VariantOut.of(variant) for variant in step.variants],
             variables=variables,
-            issues=_issues_out([*find_issues(step), *unknown], find_warnings(step)),
+            issues=issues_out([*find_issues(step), *unknown], find_warnings(step)),
             origin=origin,
             workflow_id=workflow.key,
             workflow_database_id=id_text(workflow.id),
@@ -207,7 +207,7 @@ class ListedStepOut(Wire):
 
     @classmethod
     def of(cls, step: Step) -> Self:
-        return cls(slug=step.slug, type=step.type, issues=_issues_out(find_issues(step)))
+        return cls(slug=step.slug, type=step.type, issues=issues_out(find_issues(step)))
 
 
 class PreviewPayloadIn(Wire):
@@ -288,7 +288,7 @@ class PreviewOut(Wire):
         )
 
 
-def _issues_out(issues: Sequence[Issue], warnings: Sequence[tuple[str, str]] = ()) -> StepIssuesOut | UnsetType:
+def issues_out(issues: Sequence[Issue], warnings: Sequence[tuple[str, str]] = ()) -> StepIssuesOut | UnsetType:
     by_path: dict[str, list[IssueOut]] = {}
     warned: dict[str, list[WarningOut]] = {}
     for issue in issues:

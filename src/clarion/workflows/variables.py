@@ -153,6 +153,27 @@ def describe_variables(
     )
 
 
+def describe_layout_variables() -> Schema:
+    """Return the JSON Schema of the variables of layouts, which serve workflows with different payloads."""
+    return _closed(
+        {
+            "subscriber": _person_schema("Whom the message is for"),
+            "content": _TEXT | {"description": "The content of the e-mail, which the layout stands around"},
+            "context": _context_schema(),
+            "env": _environment_schema(None),
+            "locale": _TEXT | {"description": "The language of the person, such as en_US"},
+        },
+        "Variables of layouts",
+    )
+
+
+def find_unknown_in(path: str, text: str, scope: Schema) -> list[Issue]:
+    """List the variables of one text that can never have a value in the scope; translations are checked elsewhere."""
+    uses = ((path, [reference]) for reference in list_references(text) if reference[0] != TEXTS)
+    found = (_find_issue(use, scope) for use in uses)
+    return list(dict.fromkeys(issue for issue in found if issue is not None))
+
+
 def _payload_schema(schema: Mapping[str, Any] | None, *, whole: bool) -> Schema:
     if schema is None:
         return _ANY_OBJECT | {"description": "What the trigger sends"}
@@ -306,6 +327,6 @@ def _explain(reference: Reference, place: int, known: Mapping[str, Any]) -> str:
     inside = ".".join(map(str, reference[:place]))
     where = f"there is no '{name}' in '{inside}'" if inside else f"there is no variable '{name}'"
     hint = suggestion(name, known)
-    if not hint and not inside:
+    if not hint and not inside and "payload" in known:
         hint = "; values of the trigger are in 'payload'"
     return f"'{whole}' can never have a value: {where}{hint}"

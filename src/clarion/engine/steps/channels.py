@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from clarion.content.layouts.model import PinnedLayout
+from clarion.engine.layouts import choose_layout
 from clarion.engine.records import NewMessage
 from clarion.engine.steps.decision import Failed, Sending, StepContext, StepOutcome
 from clarion.ids import EndpointId, MessageId, new_id
@@ -33,8 +35,13 @@ _MISSING = {
 
 async def decide_email(context: StepContext) -> StepOutcome:
     controls = context.read_controls(EmailControls)
+    name = choose_layout(context.run, context.step, controls)
+    layout = None if name is None else context.run.layouts.get(name)
+    if name is not None and not _note_layout(context, name, layout):
+        return Failed()
+    source = None if layout is None else layout.version.source
     subject = render_subject(controls, context.variables)
-    message = _message(context, Channel.EMAIL, render_body(controls, context.variables, title=subject))
+    message = _message(context, Channel.EMAIL, render_body(controls, context.variables, source, title=subject))
     message.subject = subject
     message.email_options = render_options(controls, context.variables)
     if "attachments" in context.run.trigger.payload:
@@ -49,6 +56,17 @@ def _decide_tracking(context: StepContext) -> Tracking | None:
     return decide_tracking(
         run.content.tracking, run.workflow.tracking, run.subscriber.data, is_critical=run.workflow.is_critical
     )
+
+
+def _note_layout(context: StepContext, name: str, layout: PinnedLayout | None) -> bool:
+    """Note which layout is used; returns False if it does not exist."""
+    if layout is None:
+        raw = {"layoutId": name, "error": f"Layout '{name}' did not exist in this environment"}
+        context.note(DetailCode.LAYOUT_MISSING, raw=raw)
+        return False
+    shown = {"name": layout.name, "layoutId": layout.key, "version": layout.version.number}
+    context.note(DetailCode.LAYOUT_SELECTED, raw=shown)
+    return True
 
 
 def _list_attachments(context: StepContext) -> list[dict[str, Any]]:

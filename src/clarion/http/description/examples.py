@@ -159,6 +159,12 @@ _WORKFLOW = {
     "validatePayload": True,
     "steps": [_INBOX_STEP, _EMAIL_STEP],
 }
+_LAYOUT = {
+    "email": {
+        "body": "<html><body><h1>The shop</h1>{{content}}<p>For {{subscriber.firstName}}</p></body></html>",
+        "editorType": "html",
+    }
+}
 _BROADCAST = {"name": "order-shipped", "payload": {"order": 43}, "transactionId": "everyone-43"}
 _TRIGGER = {
     "name": "order-shipped",
@@ -222,6 +228,10 @@ REQUESTS: dict[str, Any] = {
         "masterJson": {"workflows": {"order-shipped": {"subject": "Bestellung {{payload.order}}"}}, "layouts": {}},
     },
     "OrganizationSettingsPatch": {"defaultLocale": "en_US", "targetLocales": ["de_DE", "fr_FR"]},
+    "LayoutIn": {"layoutId": "newsletter", "name": "Newsletter"},
+    "LayoutPut": {"name": "Newsletter", "controlValues": _LAYOUT},
+    "DuplicateLayoutIn": {"name": "Winter newsletter", "layoutId": "winter-newsletter"},
+    "LayoutPreviewIn": {"controlValues": _LAYOUT, "previewPayload": {"subscriber": {"firstName": "Ada"}}},
     "TriggerIn": _TRIGGER,
     "BulkTriggerIn": {"events": [_TRIGGER | {"transactionId": "order-44", "payload": {"order": 44}}]},
     "BroadcastIn": _BROADCAST,

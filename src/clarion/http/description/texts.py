@@ -75,6 +75,7 @@ PATH_PARAMETERS = {
     "identifier": "The identifier of the subscription to the topic.",
     "integrationId": "The `_id` of the integration.",
     "invitationId": "The `_id` of the invitation.",
+    "layoutId": "The identifier, `_id` or slug of the layout.",
     "memberId": "The `_id` of the member.",
     "messageId": "The `_id` of the message.",
     "notificationId": "The `_id` of the run, or in an inbox the `id` of the notification.",

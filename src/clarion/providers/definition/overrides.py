@@ -12,15 +12,15 @@ CUSTOM_DATA = "customData"
 PASSTHROUGH = "_passthrough"
 # Options that the engine reads before a provider is called.
 _READ_BY_ENGINE = {
-    Channel.EMAIL: frozenset({"integrationIdentifier", "toRecipient"}),
+    Channel.EMAIL: frozenset({"integrationIdentifier", "layoutIdentifier", "toRecipient"}),
     Channel.SMS: frozenset({"integrationIdentifier"}),
     Channel.PUSH: frozenset({"deviceTokens", "tokens"}),
 }
 # Never part of a request, and why they have no effect in a channel whose options they are not.
 _NOT_FOR_PROVIDERS = {
     "integrationIdentifier": "the integration is chosen by the subscriber's credentials",
-    "layoutId": "layouts do not exist",
-    "layoutIdentifier": "layouts do not exist",
+    "layoutId": "is read in steps.{stepId} and in channels.email",
+    "layoutIdentifier": "is an option of e-mails",
     "toRecipient": "is an option of e-mails",
     CUSTOM_DATA: "is not read; put its members beside it",
     "webhookUrl": "is set only by the subscriber's credentials or the integration",
