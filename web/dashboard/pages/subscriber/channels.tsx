@@ -10,6 +10,7 @@ import { useCan } from "../../session.ts";
 import { texts as runs } from "../../texts/runs.ts";
 import { channelTexts as texts } from "../../texts/subscriber.ts";
 import { AddAccount } from "./add-account.tsx";
+import { Connections } from "./connections.tsx";
 import { type ChannelEntry, otherCredentials, tokensOf, withoutToken } from "./credentials.ts";
 import type { PartProps } from "./part.ts";
 
@@ -62,6 +63,7 @@ export function ChannelsPart({ subscriber, reload }: PartProps) {
           </ul>
         )}
       </section>
+      <Connections subscriberId={subscriber.subscriberId} />
       {isAdding && <AddAccount subscriber={subscriber} reload={reload} onClose={() => setAdding(false)} />}
       {removal && (
         <Remove
