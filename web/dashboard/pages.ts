@@ -53,6 +53,19 @@ export const PAGES: readonly PageInfo[] = [
     component: lazy(() => import("./pages/versions/page.tsx")),
   },
   {
+    path: "/translations",
+    title: texts.pages.translations,
+    section: "build",
+    scope: "workflows:read",
+    component: lazy(() => import("./pages/translations/page.tsx")),
+  },
+  {
+    path: "/translations/:resourceType/:resourceId",
+    title: texts.pages.translation,
+    scope: "workflows:read",
+    component: lazy(() => import("./pages/translation/page.tsx")),
+  },
+  {
     path: "/outbox",
     title: texts.pages.outbox,
     section: "build",
@@ -170,6 +183,13 @@ export const PAGES: readonly PageInfo[] = [
     section: "settings",
     scope: "environments:read",
     component: lazy(() => import("./pages/environments/page.tsx")),
+  },
+  {
+    path: "/variables",
+    title: texts.pages.variables,
+    section: "settings",
+    scope: "environments:read",
+    component: lazy(() => import("./pages/variables/page.tsx")),
   },
   {
     path: "/promotion",

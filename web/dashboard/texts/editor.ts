@@ -80,6 +80,9 @@ export const texts = {
   payloadSchemaHint: "Describes what a trigger sends: for completion, examples and checks. Empty for none.",
   startSchema: "Start with an example",
   validatePayload: "Refuse triggers whose payload does not fit",
+  isTranslated: "Use its translations",
+  isTranslatedHint: "Texts such as {{t.title}} come from the translations of this workflow.",
+  toTranslations: "Open the translations",
   exampleSchema: {
     type: "object",
     properties: { order: { type: "string", examples: ["A-1001"] } },
@@ -117,6 +120,7 @@ export const texts = {
     preferences: "Preferences",
     payloadSchema: "Payload schema",
     validatePayload: "Check of the payload",
+    isTranslationEnabled: "Translations",
   } as Record<string, string>,
   kind: "workflow",
   merged: "The merged workflow is saved",

@@ -12,6 +12,7 @@ const environment = {
   limits: { trigger: { perSecond: 100, burst: 500 } },
   retentionDays: { runs: 30 },
   subscribersCreateTopics: true,
+  tracking: { opens: false, clicks: false },
   createdAt: "2026-05-03T12:00:00.000Z",
   updatedAt: "2026-05-03T12:00:00.000Z",
 };

@@ -28,6 +28,7 @@ const base: Draft = {
   preferences: { default: { all: { enabled: true, readOnly: false }, channels: {} }, user: null },
   payloadSchema: null,
   validatePayload: false,
+  isTranslationEnabled: false,
   steps: [makeStep("a", { subject: "Hi", body: "…" }), makeStep("b"), makeStep("c")],
 };
 

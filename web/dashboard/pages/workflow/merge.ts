@@ -20,6 +20,7 @@ const SETTINGS = [
   "preferences",
   "payloadSchema",
   "validatePayload",
+  "isTranslationEnabled",
 ] as const;
 const STEP_FIELDS = ["name", "stepId", "active", "filters", "shouldStopOnFail", "variants"] as const;
 const CONTROL = "controlValues.";

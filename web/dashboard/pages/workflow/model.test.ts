@@ -15,6 +15,7 @@ function makeDraft(...names: string[]): Draft {
     preferences: { default: layer, user: null },
     payloadSchema: null,
     validatePayload: false,
+    isTranslationEnabled: false,
     steps: [],
   };
   for (const name of names) {

@@ -32,6 +32,7 @@ export type Draft = {
   preferences: { default: Layer; user: Layer | null };
   payloadSchema: JsonObject | null;
   validatePayload: boolean;
+  isTranslationEnabled: boolean;
   steps: DraftStep[];
 };
 
@@ -59,6 +60,7 @@ export function draftOf(workflow: Workflow): Draft {
     preferences: workflow.preferences,
     payloadSchema: workflow.payloadSchema ?? null,
     validatePayload: workflow.validatePayload,
+    isTranslationEnabled: workflow.isTranslationEnabled,
     steps: workflow.steps.map((step) => ({
       key: step._id,
       _id: step._id,

@@ -13,6 +13,7 @@ const saved = {
   severity: "none",
   preferences: { default: { all: { enabled: true, readOnly: false }, channels: {} }, user: null },
   validatePayload: false,
+  isTranslationEnabled: false,
   steps: [
     {
       _id: "1",

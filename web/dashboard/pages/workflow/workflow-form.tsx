@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Button } from "../../../ui/button.tsx";
 import { CheckField, Field, SelectField, TextArea, TextField } from "../../../ui/field.tsx";
 import { JsonField } from "../../schema-form/json-field.tsx";
+import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/editor.ts";
 import { isObject, isSame } from "../../values.ts";
 import type { Draft, Severity } from "./model.ts";
@@ -18,6 +19,7 @@ type WorkflowFormProps = {
 
 /** What belongs to the workflow as a whole. */
 export function WorkflowForm({ workflowId, draft, problems, canWrite, change }: WorkflowFormProps) {
+  const address = useAddress();
   const set = (changes: Partial<Draft>) => change((before) => ({ ...before, ...changes }));
   return (
     <div class="stack">
@@ -73,6 +75,17 @@ export function WorkflowForm({ workflowId, draft, problems, canWrite, change }: 
           onChecked={(active) => set({ active })}
           disabled={!canWrite}
         />
+        <CheckField
+          label={texts.isTranslated}
+          hint={texts.isTranslatedHint}
+          isSwitch
+          checked={draft.isTranslationEnabled}
+          onChecked={(isTranslationEnabled) => set({ isTranslationEnabled })}
+          disabled={!canWrite}
+        />
+        {draft.isTranslationEnabled && (
+          <a href={address(`/translations/workflow/${encodeURIComponent(workflowId)}`)}>{texts.toTranslations}</a>
+        )}
       </Section>
       <Section title={texts.preferences}>
         <PreferencesForm
