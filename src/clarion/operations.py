@@ -39,6 +39,7 @@ import clarion.subscribers.addresses.endpoint_routes
 import clarion.subscribers.personal_data.routes
 import clarion.subscribers.routes
 import clarion.topics.routes
+import clarion.topics.subscription_routes
 import clarion.tracking.routes
 import clarion.triggers.routes
 import clarion.web.routes
@@ -51,6 +52,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.preferences.routes,
     clarion.preferences.unsubscribe.routes,
     clarion.topics.routes,
+    clarion.topics.subscription_routes,
     clarion.contexts.routes,
     clarion.workflows.routes,
     clarion.content.translations.routes,

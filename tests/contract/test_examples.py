@@ -173,7 +173,10 @@ def tell_of_inbox(story: Story) -> None:
 
 
 def tell_of_messages(story: Story) -> None:
+    story.known |= {"messageId": story.known["notificationId"], "actionType": "primary"}
     for operation in (
+        "POST /v1/subscribers/{subscriberId}/messages/{messageId}/actions/{actionType}",
+        "PATCH /v2/topics/{topicKey}/subscriptions/{identifier}",
         "PATCH /v2/subscribers/{subscriberId}/notifications/{notificationId}/snooze",
         "POST /v2/subscribers/{subscriberId}/notifications/seen",
         "POST /v2/subscribers/{subscriberId}/notifications/read",

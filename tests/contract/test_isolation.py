@@ -30,6 +30,7 @@ MISSING = {
     "subscriberId": "missing",
     "externalSubscriberId": "missing",
     "topicKey": "missing",
+    "identifier": "tk_missing:si_missing",
     "variableKey": "MISSING",
     "contextType": "tenant",
     "contextId": "missing",
@@ -78,6 +79,8 @@ BODIES: dict[tuple[str, str], Any] = {
     },
     ("POST", "/v1/subscribers/{subscriberId}/messages/mark-as"): {"messageId": MISSING["messageId"], "markAs": "read"},
     ("POST", "/v1/subscribers/{subscriberId}/messages/mark-all"): {"markAs": "read"},
+    ("POST", "/v1/subscribers/{subscriberId}/messages/{messageId}/actions/{actionType}"): {"status": "done"},
+    ("PATCH", "/v2/topics/{topicKey}/subscriptions/{identifier}"): {"name": "Taken over"},
     **{
         ("POST", f"/v2/subscribers/{{subscriberId}}/notifications/{action}"): {}
         for action in ("seen", "read", "archive", "read-archive", "delete")
@@ -172,6 +175,7 @@ async def theirs(database: Database, vault: Vault, other_api: Api) -> dict[str, 
         "subscriberId": "ada",
         "externalSubscriberId": "ada",
         "topicKey": "news",
+        "identifier": "tk_news:si_ada",
         # Of another organization, as members are.
         "variableKey": "THEIR_KEY",
         "contextType": "tenant",
@@ -263,7 +267,8 @@ async def test_every_operation_with_a_path_parameter_responds_as_if_it_did_not_e
         expected = 200 if (operation.method, operation.path) == CANCELS else 404
         assert answers[0][0] == expected, f"{operation.method} {operation.path}: {answers[0]}"
         # A malformed id of a notification is refused before its subscriber is looked for.
-        alike = answers[:2] if "subscriberId" in names and "notificationId" in names else answers
+        is_of_person = "subscriberId" in names and not {"notificationId", "messageId"}.isdisjoint(names)
+        alike = answers[:2] if is_of_person else answers
         assert alike[0] == alike[1] == alike[-1]
     assert await everything(other_api) == before
 

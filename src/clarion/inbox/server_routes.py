@@ -1,9 +1,8 @@
 """The notifications of a subscriber's inbox, for servers that act on behalf of the person."""
 
 from functools import partial
-from typing import Literal
 
-from clarion.errors import Invalid, NotFound
+from clarion.errors import NotFound
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.ids import MessageId, SubscriberId, SubscriberKey
 from clarion.inbox import actions, state
@@ -100,7 +99,7 @@ async def complete_subscriber_action(
     call: Call, subscriber_key: SubscriberKey, message_id: MessageId, action_type: str
 ) -> InboxNotificationOut:
     """Note that a button, `primary` or `secondary`, was used, which marks the notification as read."""
-    change = partial(state.complete_action, button=_read_button(action_type))
+    change = partial(state.complete_action, button=state.read_button(action_type))
     return await _change(call, subscriber_key, message_id, change, EventType.MESSAGE_READ)
 
 
@@ -109,7 +108,7 @@ async def revert_subscriber_action(
     call: Call, subscriber_key: SubscriberKey, message_id: MessageId, action_type: str
 ) -> InboxNotificationOut:
     """Note that what a button, `primary` or `secondary`, did was undone."""
-    change = partial(state.revert_action, button=_read_button(action_type))
+    change = partial(state.revert_action, button=state.read_button(action_type))
     return await _change(call, subscriber_key, message_id, change, None)
 
 
@@ -168,11 +167,3 @@ async def _change(
 ) -> InboxNotificationOut:
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
     return await actions.change_notification(call, subscriber, message_id, change, event)
-
-
-def _read_button(text: str) -> Literal["primary", "secondary"]:
-    if text == "primary":
-        return "primary"
-    if text == "secondary":
-        return "secondary"
-    raise Invalid.field("actionType", "must be one of primary, secondary", text)

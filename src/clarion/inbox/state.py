@@ -1,6 +1,6 @@
 """What people do with the messages of their inbox: each action returns the message as it is afterwards."""
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec.structs import replace
 
@@ -65,14 +65,26 @@ def wake(message: InboxMessage, now: Millis) -> InboxMessage:
     return replace(message, snoozed_until=None, read=False, read_at=None, created_at=now, delivered_at=delivered_at)
 
 
-def complete_action(message: InboxMessage, now: Millis, *, button: str) -> InboxMessage:
+def read_button(text: str) -> Literal["primary", "secondary"]:
+    if text == "primary":
+        return "primary"
+    if text == "secondary":
+        return "secondary"
+    raise Invalid.field("actionType", "must be one of primary, secondary", text)
+
+
+def complete_action(
+    message: InboxMessage, now: Millis, *, button: str, payload: dict[str, Any] | None = None
+) -> InboxMessage:
     """A button was used, which also means that the message was read."""
-    return replace(_set_action(message, button, "done"), **_read_columns(message, now))
+    return replace(_set_action(message, button, "done", payload), **_read_columns(message, now))
 
 
-def revert_action(message: InboxMessage, _now: Millis, *, button: str) -> InboxMessage:
+def revert_action(
+    message: InboxMessage, _now: Millis, *, button: str, payload: dict[str, Any] | None = None
+) -> InboxMessage:
     """What a button did was undone."""
-    return _set_action(message, button, "pending")
+    return _set_action(message, button, "pending", payload)
 
 
 def _seen_and_read(message: InboxMessage, now: Millis) -> InboxMessage:
@@ -88,10 +100,11 @@ def _read_columns(message: InboxMessage, now: Millis) -> dict[str, Any]:
     }
 
 
-def _set_action(message: InboxMessage, button: str, status: str) -> InboxMessage:
+def _set_action(message: InboxMessage, button: str, status: str, payload: dict[str, Any] | None) -> InboxMessage:
     cta: dict[str, Any] = json_value(message.cta) or {}
     action = cta.get("action") or {}
     if not any(one.get("type") == button for one in action.get("buttons", ())):
         raise Malformed(f"This notification has no {button} action")
-    changed = {**cta, "action": {**action, "status": status, "result": {"type": button}}}
+    result = {"type": button} if payload is None else {"type": button, "payload": payload}
+    changed = {**cta, "action": {**action, "status": status, "result": result}}
     return replace(message, cta=json_text(changed))

@@ -1,6 +1,7 @@
 """Messages: list, mark, delete, and the in-app feed."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from clarion.db.listing import Listing, count_rows
 from clarion.errors import Invalid, Problem
@@ -8,7 +9,10 @@ from clarion.http.operation import Call, Transaction, operation
 from clarion.http.pages import OffsetPage, list_offset_page
 from clarion.http.wire import IdText
 from clarion.ids import MessageId, SubscriberKey, TransactionKey, find_id
+from clarion.inbox.actions import change_message
 from clarion.inbox.sockets.announcements import announce_changes
+from clarion.inbox.state import complete_action, read_button, revert_action
+from clarion.jsontext import encode_json
 from clarion.messages import history, store
 from clarion.messages.deletion import note_deleted
 from clarion.messages.filters import filter_feed, filter_messages, filter_outbox, read_pattern
@@ -21,6 +25,7 @@ from clarion.messages.wire import (
     FeedQuery,
     MarkAllIn,
     MarkIn,
+    MessageActionIn,
     MessageOut,
     MessageQuery,
     MessageView,
@@ -33,6 +38,8 @@ from clarion.subscribers.wire import DeletedOut
 from clarion.vocabulary import MarkAs, Scope
 from clarion.webhooks.events import append_message_events
 from clarion.webhooks.model import EventType
+
+MAX_ACTION_PAYLOAD = 16 * 1024
 
 
 @operation("GET", "/v1/messages", scope=Scope.MESSAGES_READ, query=MessageQuery, transaction=Transaction.SCAN)
@@ -112,6 +119,30 @@ async def mark_all_messages(call: Call, subscriber_key: SubscriberKey, body: Mar
     if marked:
         announce_changes(call, [subscriber.id])
     return len(marked)
+
+
+@operation(
+    "POST",
+    "/v1/subscribers/{subscriberId}/messages/{messageId}/actions/{actionType}",
+    scope=Scope.MESSAGES_WRITE,
+    status=201,
+    body=MessageActionIn,
+)
+async def mark_message_action(
+    call: Call, subscriber_key: SubscriberKey, message_id: MessageId, action_type: str, body: MessageActionIn
+) -> MessageOut:
+    """Note that a button, `primary` or `secondary`, was used, or that its use was taken back."""
+    button = read_button(action_type)
+    if body.payload is not None and len(encode_json(body.payload)) > MAX_ACTION_PAYLOAD:
+        raise Invalid.field("payload", f"must have at most {MAX_ACTION_PAYLOAD} bytes of JSON")
+    subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
+    is_done = body.status == "done"
+    change = partial(complete_action if is_done else revert_action, button=button, payload=body.payload)
+    event = EventType.MESSAGE_READ if is_done else None
+    await change_message(call, subscriber, message_id, change, event)
+    messages = await store.list_messages_by_id(call.db, call.environment_id, subscriber.id, [message_id])
+    (view,) = await _list_views(call, messages)
+    return MessageOut.of(view)
 
 
 @operation(

@@ -76,6 +76,15 @@ class MarkIn(Wire):
     """What the messages become; `read` implies `seen`."""
 
 
+class MessageActionIn(Wire):
+    """What became of a button of an in-app message."""
+
+    status: Literal["pending", "done"]
+    """Whether the button was used: `done` also marks the message as read, `pending` takes the use back."""
+    payload: dict[str, Any] | None = None
+    """What the application wants to keep of it, at most 16 KB of JSON; shown as `cta.action.result.payload`."""
+
+
 class MarkAllIn(Wire):
     mark_as: MarkAs
     """What the messages become; `read` implies `seen`."""

@@ -82,6 +82,21 @@ LIST_OWN_IDS_BY_REFERENCE = sql(f"""
 """)
 
 
+# By `_id`, by the default identifier, or by one that was chosen; people of the same topic may have chosen the same.
+LIST_BY_ID_OR_DEFAULT = sql(f"""
+    SELECT id FROM topic_subscriptions
+    WHERE environment_id = :environment_id AND topic_id = :topic_id AND id = :id
+    UNION
+    SELECT id FROM topic_subscriptions
+    WHERE environment_id = :environment_id AND topic_id = :topic_id AND identifier = ''
+    AND subscriber_id = ({_ID_OF_SUBSCRIBER})
+""")
+LIST_BY_IDENTIFIER = sql("""
+    SELECT id FROM topic_subscriptions
+    WHERE environment_id = :environment_id AND topic_id = :topic_id AND identifier = :identifier LIMIT 2
+""")
+
+
 async def lock_subscribers(
     db: Connection, environment_id: EnvironmentId, keys: list[SubscriberKey]
 ) -> dict[SubscriberKey, SubscriberId]:
@@ -132,6 +147,19 @@ async def list_own_by_reference(
     )
     found = await list_subscriptions_by_id(db, environment_id, [row["id"] for row in rows])
     return [one for one in found if one.is_named_by(reference)]
+
+
+async def list_by_reference(db: Connection, topic: Topic, reference: str) -> list[Subscription]:
+    """The subscriptions to a topic with an `_id` or identifier, at most two; a chosen identifier takes a scan."""
+    scope = {"environment_id": topic.environment_id, "topic_id": topic.id}
+    key = reference.removeprefix(f"tk_{topic.key}:si_")
+    rows = await db.fetch(LIST_BY_ID_OR_DEFAULT, **scope, id=find_id(reference), key=key)
+    found = await list_subscriptions_by_id(db, topic.environment_id, [row["id"] for row in rows])
+    named = [one for one in found if one.is_named_by(reference)]
+    if named:
+        return named
+    rows = await db.fetch(LIST_BY_IDENTIFIER, **scope, identifier=reference) if reference else ()
+    return await list_subscriptions_by_id(db, topic.environment_id, [row["id"] for row in rows])
 
 
 async def insert_own_subscription(

@@ -256,6 +256,7 @@ REQUESTS: dict[str, Any] = {
     "TestMessageIn": {"to": {"email": "ada@example.com"}, "subject": "A test", "content": "Can you read this?"},
     # Messages
     "MarkIn": {"messageId": [ID], "markAs": "read"},
+    "MessageActionIn": {"status": "done", "payload": {"choice": "accept"}},
     "MarkAllIn": {"markAs": "read"},
     "SnoozeIn": {"snoozeUntil": SOON},
     "SeenIn": {"notificationIds": [ID]},

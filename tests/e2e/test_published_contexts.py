@@ -1,0 +1,104 @@
+"""The published Python client, unmodified: contexts, variables, one subscription, and the action of a message."""
+
+import pytest
+from novu_py import Novu, models
+
+from clarion.content.environment import SECRET_MASK
+from clarion.db.port import Database
+from clarion.environments.model import Environment
+from clarion.ids import id_text
+from clarion.jsontext import json_text
+from tests.e2e.test_published_client import call, client, database, environment, process, service, tenant
+from tests.records import make_message, make_subscriber
+
+__all__ = ["client", "database", "environment", "process", "service", "tenant"]
+
+# The client marks some of its own calls as deprecated.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+BUTTON = {"type": "primary", "content": "Accept"}
+
+
+async def test_contexts(client: Novu) -> None:
+    made = await call(
+        client.contexts.create, create_context_request_dto={"type": "tenant", "id": "acme:1", "data": {"plan": "pro"}}
+    )
+    await call(client.contexts.create, create_context_request_dto={"type": "app", "id": "shop"})
+    found = await call(client.contexts.retrieve, id="acme:1", type_="tenant")
+    listed = await call(client.contexts.list, request={"search": "acme", "order_by": "createdAt", "limit": 5})
+    changed = await call(
+        client.contexts.update, id="acme:1", type_="tenant", update_context_request_dto={"data": {"plan": "free"}}
+    )
+    await call(client.contexts.delete, id="acme:1", type_="tenant")
+
+    assert found == made
+    assert [(one.type, one.id) for one in listed.data] == [("tenant", "acme:1")]
+    assert changed.data == {"plan": "free"}
+    with pytest.raises(models.ErrorDto):
+        await call(client.contexts.retrieve, id="acme:1", type_="tenant")
+
+
+async def test_variables_of_environments(client: Novu, environment: Environment) -> None:
+    variables = client.environment_variables
+    values = [{"environment_id": id_text(environment.id), "value": "canary"}]
+    made = await call(
+        variables.create,
+        create_environment_variable_request_dto={"key": "TOKEN", "is_secret": True, "values": values},
+    )
+    found = await call(variables.retrieve, variable_key="TOKEN")
+    listed = await call(variables.list, search="tok")
+    renamed = await call(
+        variables.update, variable_key="TOKEN", update_environment_variable_request_dto={"key": "API_TOKEN"}
+    )
+    usage = await call(variables.usage, variable_key="API_TOKEN")
+    await call(variables.delete, variable_key="API_TOKEN")
+
+    assert found == made == listed[0]
+    assert [one.value for one in made.values] == [SECRET_MASK]
+    assert (renamed.key, renamed.values) == ("API_TOKEN", made.values)
+    assert usage.workflows == []
+    with pytest.raises(models.ErrorDto):
+        await call(variables.retrieve, variable_key="API_TOKEN")
+
+
+async def test_one_subscription_to_a_topic(client: Novu) -> None:
+    subscriptions = client.topics.subscriptions
+    await call(client.subscribers.create, create_subscriber_request_dto={"subscriber_id": "ada"})
+    workflow = {"name": "Order shipped", "workflow_id": "order-shipped", "steps": [], "active": True}
+    await call(client.workflows.create, create_workflow_dto=workflow)
+    await call(
+        subscriptions.create,
+        topic_key="news",
+        create_topic_subscriptions_request_dto={"subscriptions": ["ada"], "name": "News"},
+    )
+    condition = {"==": [{"var": "payload.tier"}, "gold"]}
+    name = {"topic_key": "news", "identifier": "tk_news:si_ada"}
+
+    preferences = [{"workflow_id": "order-shipped", "enabled": True, "condition": condition}]
+    changed = await call(
+        subscriptions.update, **name, update_topic_subscription_request_dto={"preferences": preferences}
+    )
+    found = await call(subscriptions.get_subscription, **name)
+
+    assert changed.subscriber.subscriber_id == "ada"
+    assert found.preferences == changed.preferences
+    assert [(one.workflow.identifier, one.condition) for one in found.preferences] == [("order-shipped", condition)]
+
+
+async def test_the_action_of_a_message(client: Novu, database: Database, environment: Environment) -> None:
+    subscriber = await make_subscriber(database, environment, "ada")
+    cta = json_text({"data": {}, "action": {"status": "pending", "buttons": [BUTTON]}})
+    message = await make_message(database, environment, subscriber=subscriber, cta=cta)
+
+    done = await call(
+        client.subscribers.messages.update_as_seen,
+        request={
+            "message_id": message.text,
+            "type": "primary",
+            "subscriber_id": "ada",
+            "mark_message_action_as_seen_dto": {"status": "done"},
+        },
+    )
+
+    assert done.read
+    assert (done.cta.action.status, done.cta.action.result.type) == ("done", "primary")
