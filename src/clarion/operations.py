@@ -11,6 +11,7 @@ import clarion.environments.promotion.routes
 import clarion.environments.routes
 import clarion.environments.variables.routes
 import clarion.explain.routes
+import clarion.inbox.chat_routes
 import clarion.inbox.preference_routes
 import clarion.inbox.routes
 import clarion.inbox.server_routes
@@ -36,6 +37,7 @@ import clarion.sending.suppressions.routes
 import clarion.simulate.routes
 import clarion.subscribers.addresses.connection_routes
 import clarion.subscribers.addresses.endpoint_routes
+import clarion.subscribers.addresses.oauth.routes
 import clarion.subscribers.personal_data.routes
 import clarion.subscribers.routes
 import clarion.topics.routes
@@ -64,6 +66,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.integrations.health_routes,
     clarion.subscribers.addresses.connection_routes,
     clarion.subscribers.addresses.endpoint_routes,
+    clarion.subscribers.addresses.oauth.routes,
     clarion.subscribers.personal_data.routes,
     clarion.integrations.routes,
     clarion.messages.routes,
@@ -92,6 +95,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.inbox.preference_routes,
     clarion.inbox.routes,
     clarion.inbox.topic_routes,
+    clarion.inbox.chat_routes,
 )
 
 DEMO_OPERATIONS = operations_of(clarion.web.routes)

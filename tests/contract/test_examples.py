@@ -214,6 +214,13 @@ def tell_of_configuration(story: Story) -> None:
     )
     connection = story.send("POST /v1/channel-connections")
     story.send("PATCH /v1/channel-connections/{connectionIdentifier}", connectionIdentifier=connection["identifier"])
+    for operation in ("channel-connections", "channel-endpoints", "chat"):
+        story.send(f"POST /v1/integrations/{operation}/oauth")
+    session = story.call("POST /v1/inbox/session", json={"applicationIdentifier": "shop", "subscriberId": "ada"})
+    key, story.credentials = story.credentials, {"Authorization": f"Bearer {session['data']['token']}"}
+    for operation in ("channel-connections", "channel-endpoints"):
+        story.send(f"POST /v1/inbox/{operation}/oauth")
+    story.credentials = key
     endpoint = story.send("POST /v1/channel-endpoints")
     story.send("PATCH /v1/channel-endpoints/{endpointIdentifier}", endpointIdentifier=endpoint["identifier"])
     story.send("PUT /v1/integrations/order", **{ID: made["_id"]})

@@ -8,6 +8,9 @@ from novu_py import Novu
 from tests.e2e.test_published_client import call
 from tests.services import Service, running_service
 
+# The client marks some of its own calls as deprecated.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
 
 @pytest.fixture(scope="module")
 async def service(
@@ -84,6 +87,29 @@ async def test_chat_addresses(client: Novu) -> None:
     assert (made.type, made.context_keys, moved.endpoint.user_id) == ("slack_user", ["tenant:acme"], "U2")
     assert [one.identifier for one in endpoints.data] == ["adas"]
     assert (await call(client.channel_connections.retrieve, identifier="acme")).provider_id == "slack"
+    connect = await call(
+        client.integrations.generate_connect_o_auth_url,
+        generate_connect_oauth_url_request_dto={"integration_identifier": "slack", "subscriber_id": "ada"},
+    )
+    link = await call(
+        client.integrations.generate_link_user_o_auth_url,
+        generate_link_user_oauth_url_request_dto={
+            "integration_identifier": "slack",
+            "subscriber_id": "ada",
+            "connection_identifier": "acme",
+            "context": {"tenant": "acme"},
+            "user_scope": ["identity.basic"],
+        },
+    )
+    both = await call(
+        client.integrations.generate_chat_o_auth_url,
+        generate_chat_oauth_url_request_dto={
+            "integration_identifier": "slack",
+            "subscriber_id": "ada",
+            "mode": "link_user",
+        },
+    )
+    assert all(one.url.startswith("https://slack.com/oauth/v2/authorize?state=") for one in (connect, link, both))
     await call(client.channel_connections.delete, identifier="acme")
     assert (await call(client.channel_endpoints.retrieve, identifier="adas")).connection_identifier is None
     await call(client.channel_endpoints.delete, identifier="adas")

@@ -6,7 +6,7 @@ from clarion.db.port import Database, Row
 from clarion.db.query import sql
 from tests.support import Api
 
-SLACK = {
+SLACK: dict[str, Any] = {
     "providerId": "slack",
     "channel": "chat",
     "identifier": "slack",

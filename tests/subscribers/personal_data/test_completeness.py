@@ -39,6 +39,7 @@ NOT_OF_PEOPLE = {
     "webhook_endpoints": "configuration",
     "topics": "belong to the application; who is subscribed is in topic_subscriptions",
     "audit_entries": "changes of the configuration; of an erased person it has the subscriberId alone",
+    "spent_oauth_states": "random ids of attempts to connect a chat, until they would be too old",
     "idempotency_keys": "sealed answers, which nothing but the same request can open; deleted after a day",
     "layouts": "configuration",
     "layout_versions": "configuration; names people of the team",

@@ -41,3 +41,12 @@ channel_endpoints = Table(
     Index("channel_endpoints_connection", "environment_id", "connection_id"),
     Index("channel_endpoints_integration", "environment_id", "integration_id"),
 )
+
+spent_oauth_states = Table(
+    "spent_oauth_states",  # answers of vendors that came once, until they would be too old anyway
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),
+    moment("expires_at"),
+    Index("spent_oauth_states_expires", "environment_id", "expires_at"),
+)

@@ -417,6 +417,12 @@ CREATE TABLE socket_hosts (
     seen_at BIGINT NOT NULL,
     PRIMARY KEY (id)
 );
+CREATE TABLE spent_oauth_states (
+	environment_id BLOB NOT NULL,
+	id BLOB NOT NULL,
+	expires_at BIGINT NOT NULL,
+	PRIMARY KEY (environment_id, id)
+);
 CREATE TABLE subscriber_channels (
     environment_id BLOB NOT NULL,
     subscriber_id BLOB NOT NULL,
@@ -687,6 +693,7 @@ CREATE INDEX notifications_trigger ON notifications (environment_id, trigger_id,
 CREATE INDEX notifications_workflow ON notifications (environment_id, workflow_id, step_types, id);
 CREATE INDEX online_people_host ON online_people (host_id);
 CREATE INDEX receipts_age ON receipts (received_at);
+CREATE INDEX spent_oauth_states_expires ON spent_oauth_states (environment_id, expires_at);
 CREATE INDEX subscriber_channels_integration ON subscriber_channels (environment_id, integration_id);
 CREATE INDEX subscribers_email ON subscribers (environment_id, email);
 CREATE UNIQUE INDEX subscribers_key ON subscribers (environment_id, "key");
@@ -727,4 +734,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0027', '0026..0027');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0028', '0027..0028');

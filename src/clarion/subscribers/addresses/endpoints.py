@@ -1,5 +1,6 @@
 """SQL of channel endpoints; their addresses are encrypted on writing and decrypted on reading."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from clarion.db.listing import Listing
@@ -27,6 +28,12 @@ _SOURCE = """
 
 FIND_ENDPOINT = sql(f"""
     SELECT {_COLUMNS} FROM {_SOURCE} WHERE t.environment_id = :environment_id AND t.identifier = :identifier
+""")
+FIND_ENDPOINT_OF = sql(f"""
+    SELECT {_COLUMNS} FROM {_SOURCE}
+    WHERE t.environment_id = :environment_id AND t.subscriber_id = :subscriber_id
+    AND t.integration_id = :integration_id AND t.type = :type AND t.context_keys = :context_keys
+    ORDER BY t.id LIMIT 1
 """)
 COUNT_ENDPOINTS = sql("""
     SELECT count(*) AS found FROM channel_endpoints
@@ -70,6 +77,27 @@ async def get_endpoint(db: Connection, environment_id: EnvironmentId, identifier
     if row is None:
         raise NotFound("Channel endpoint", identifier)
     return endpoint_of(row, vault)
+
+
+async def find_endpoint_of(
+    db: Connection,
+    environment_id: EnvironmentId,
+    subscriber_id: SubscriberId,
+    integration_id: IntegrationId,
+    place: tuple[EndpointType, Sequence[str]],
+    vault: Vault,
+) -> ChannelEndpoint | None:
+    """Return the first endpoint of a person of one type and context at an integration."""
+    kind, context_keys = place
+    row = await db.fetch_one(
+        FIND_ENDPOINT_OF,
+        environment_id=environment_id,
+        subscriber_id=subscriber_id,
+        integration_id=integration_id,
+        type=kind,
+        context_keys=json_text(list(context_keys)),
+    )
+    return None if row is None else endpoint_of(row, vault)
 
 
 async def count_endpoints(db: Connection, environment_id: EnvironmentId, subscriber_id: SubscriberId) -> int:

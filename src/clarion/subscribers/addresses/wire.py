@@ -33,12 +33,13 @@ class AddressIdentifier(CheckedText):
     """The caller's own name of a connection or endpoint, which is a part of URLs."""
 
     __slots__ = ()
-    RULE = "must have 1 to 100 letters, digits and the characters _ - . :"
+    RULE = "must have 1 to 300 characters, no control characters and no white space at its ends"
     EXAMPLE = "acme-slack"
 
     @classmethod
     def accepts(cls, text: str) -> bool:
-        return 1 <= len(text) <= 100 and all(one.isascii() and (one.isalnum() or one in "_-.:") for one in text)
+        # Clients make it of a subscriberId, which has up to 255.
+        return 1 <= len(text) <= 300 and text.isprintable() and text.strip() == text
 
 
 class WorkspaceIn(Wire):

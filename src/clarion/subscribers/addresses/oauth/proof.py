@@ -1,0 +1,21 @@
+"""The hash that proves a context, where a caller sends one or has to."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from clarion.environments.store import list_secrets
+from clarion.errors import Invalid
+from clarion.http.operation import Call
+from clarion.inbox.sessions.hashes import is_hash_of, list_context_forms, list_context_texts
+
+
+async def check_context_hash(call: Call, context: Mapping[str, Any] | None, given: str | None) -> None:
+    """Refuse a hash that is sent and is not that of the context."""
+    if given is None:
+        return
+    if context is None:
+        raise Invalid.field("contextHash", "is of no use without context")
+    keys = await list_secrets(call.db, call.environment_id, call.services.vault, call.now)
+    plain = dict(context)
+    if not is_hash_of(given, [*list_context_forms(plain), *list_context_texts(plain)], keys):
+        raise Invalid.field("contextHash", "is not the hexadecimal HMAC-SHA256 of the context under an API key")
