@@ -8,7 +8,7 @@ from msgspec import Struct
 from clarion.clock import Millis
 from clarion.content.environment import NO_CONTENT, EnvironmentContent
 from clarion.content.layouts.model import PinnedLayout
-from clarion.ids import EndpointId, JobId, MessageId, NotificationId, id_text
+from clarion.ids import EndpointId, JobId, LayoutId, MessageId, NotificationId, id_text
 from clarion.jobs.model import Job
 from clarion.subscribers.addresses.targets import EndpointPlace
 from clarion.subscribers.model import ChannelEntry, Subscriber
@@ -67,6 +67,8 @@ class Run(Struct, kw_only=True):
     content: EnvironmentContent = NO_CONTENT
     texts: TextCatalog = NO_TEXTS
     """The translated texts of the workflow for the person."""
+    layout_texts: Mapping[LayoutId, TextCatalog] = {}
+    """Those of the layouts that refer to texts."""
     layouts: Mapping[str, PinnedLayout] = {}
     """Those that its steps and its trigger name and that exist, by the names that they use."""
     is_new: bool = False

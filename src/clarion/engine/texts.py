@@ -5,36 +5,55 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from clarion.content.layouts.model import PinnedLayout
 from clarion.content.translations.catalogs import get_languages
 from clarion.content.translations.groups import ResourceType, Translated
 from clarion.db.port import Connection
 from clarion.engine.records import Run
 from clarion.engine.steps.decision import StepContext
 from clarion.jobs.details import DetailCode, code_of
-from clarion.templates.texts import NAME, Texts
+from clarion.templates import make_texts
+from clarion.templates.texts import NAME, TextCatalog, Texts, may_refer_to_texts
 
 
 async def add_texts(db: Connection, runs: Sequence[Run], version: int) -> None:
-    """Give the runs whose steps refer to texts those of their people; nothing is read for others."""
+    """Give the runs whose steps or layouts refer to texts those of their people; nothing is read for others."""
     for run in runs:
         if run.version.refers_to_texts:
-            owner = Translated(run.workflow.environment_id, ResourceType.WORKFLOW, run.workflow.id)
-            languages = await get_languages(db, owner, version)
-            run.texts = languages.find_catalog(run.locale, run.content.default_locale)
+            run.texts = await _find_catalog(db, run, ResourceType.WORKFLOW, run.workflow.id, version)
+        for layout in run.layouts.values():
+            if layout.version.source is not None and may_refer_to_texts(layout.version.source.body):
+                catalog = await _find_catalog(db, run, ResourceType.LAYOUT, layout.id, version)
+                run.layout_texts = {**run.layout_texts, layout.id: catalog}
+
+
+async def _find_catalog(db: Connection, run: Run, kind: ResourceType, resource_id: bytes, version: int) -> TextCatalog:
+    languages = await get_languages(db, Translated(run.workflow.environment_id, kind, resource_id), version)
+    return languages.find_catalog(run.locale, run.content.default_locale)
+
+
+def make_layout_variables(context: StepContext, layout: PinnedLayout | None) -> dict[str, Any] | None:
+    """Return what a layout with texts of its own sees; None if it sees what the step does."""
+    if layout is None or layout.id not in context.run.layout_texts:
+        return None
+    texts = make_texts(context.run.layout_texts[layout.id])
+    context.frame_texts.append(texts)
+    return {**context.variables, NAME: texts}
 
 
 def note_texts(context: StepContext) -> None:
     """Note in which languages the texts of a message are, and which keys were missing."""
-    texts = context.variables.get(NAME)
-    if not isinstance(texts, Texts):
-        return
-    if texts.locales:
-        _add_to_message(context, {"locale": context.run.locale, "used": list(texts.locales)})
-    if texts.missing:
+    own = context.variables.get(NAME)
+    used = [*([own] if isinstance(own, Texts) else []), *context.frame_texts]
+    locales = dict.fromkeys(locale for texts in used for locale in texts.locales)
+    missing = dict.fromkeys(key for texts in used for key in texts.missing)
+    if locales:
+        _add_to_message(context, {"locale": context.run.locale, "used": list(locales)})
+    if missing:
         raw = {
             "locale": context.run.locale,
-            "keys": list(texts.missing),
-            "wayOut": "add the texts in the default language, and set isTranslationEnabled of the workflow",
+            "keys": list(missing),
+            "wayOut": "add the texts in the default language, and set isTranslationEnabled of the workflow or layout",
         }
         context.note(DetailCode.TEXTS_MISSING, raw=raw)
 

@@ -101,8 +101,8 @@ async def run_claim(
         content = await get_environment_content(db, environment_id, version, vault)
         for run in runs:
             run.content = content
-        await add_texts(db, runs, version)
         await add_layouts(db, environment_id, version, runs)
+        await add_texts(db, runs, version)
         has_postponed |= await Advance(db, environment_id, defaults, now).run_all(runs)
         await write_runs(db, environment_id, runs, now)
         await emit_run_events(db, environment_id, runs, version, now)

@@ -126,6 +126,9 @@ class LimitedContext(RenderContext):
 
     def write_text(self, texts: Texts, key: str, *, number: Any = None) -> str:
         """Return a text of `t`, or its form for a number; the work of rendering it is that of this template."""
+        if number is None and (plain := texts.find_plain(key)) is not None:
+            self.charge(1 + (len(plain) >> 8))
+            return plain
         budget = WorkBudget(self._work)
         with spending(budget):
             text = texts.write(key, self.globals) if number is None else texts.write_for(number, key, self.globals)

@@ -4,7 +4,9 @@ A text is rendered over the variables of the template that refers to it, and is 
 values are, and nothing in it or in its variables is read as a template again.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from liquid.exceptions import LiquidError
@@ -18,6 +20,10 @@ MAX_DEPTH: Final = 5
 """How many texts may stand inside of each other."""
 MAX_NOTED: Final = 20
 """Missing keys that are told."""
+
+MAX_SEARCHED: Final = 512
+"""Templates of which is known whether they refer to texts."""
+_REFERENCE: Final = re.compile(r"\bt(?:\.|\[|\s*\}\})")
 
 Forms = Mapping[str, str]
 """The texts for numbers, by the categories of CLDR; `other` is always there."""
@@ -78,6 +84,11 @@ class Texts:
         shown.key = key
         return shown
 
+    def find_plain(self, key: str) -> str | None:
+        """Return a text that is no template, or None."""
+        entry = self._use(key)
+        return entry.text if entry is not None and isinstance(entry.text, str) and "{" not in entry.text else None
+
     def write_for(self, number: Any, key: str, variables: Mapping[str, Any]) -> str:
         """Return the form of a text for a number, which is `count` in it."""
         entry = self._use(key)
@@ -113,6 +124,12 @@ class Texts:
         if len(self.missing) < MAX_NOTED:
             self.missing[key] = None
         return key
+
+
+@lru_cache(maxsize=MAX_SEARCHED)
+def may_refer_to_texts(template: str) -> bool:
+    """Return whether a template may have a text of `t`; what else looks like one only costs a look-up."""
+    return _REFERENCE.search(template) is not None
 
 
 def find_text(texts: Mapping[str, TranslatedText], key: str) -> TranslatedText | None:

@@ -23,12 +23,12 @@ from clarion.ids import (
 )
 from clarion.jsontext import json_text
 from clarion.templates import has_markup
+from clarion.templates.texts import may_refer_to_texts
 from clarion.tracking.model import TrackingOverride
 from clarion.vocabulary import Channel, Severity, StepType
 
 MAX_STEPS = 20
 
-_TEXT_OF_TRANSLATION = re.compile(r"\bt(?:\.|\[|\s*\}\})")
 _SLUG_MARK = "_wf_"
 _STEP_SLUG_MARK = "_st_"
 WITH_MARKS = frozenset({StepType.IN_APP, StepType.EMAIL})
@@ -180,8 +180,8 @@ class WorkflowVersion(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def refers_to_texts(self) -> bool:
-        """Whether a template may have a text of `t`: what else looks like one only costs a look-up."""
-        return _TEXT_OF_TRANSLATION.search(self._text) is not None
+        """Whether a template may have a text of `t`."""
+        return may_refer_to_texts(self._text)
 
     @cached_property
     def _text(self) -> str:

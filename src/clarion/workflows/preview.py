@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from clarion.content.email.compose import LayoutSource
+from clarion.content.layouts.model import PreviewedLayout
 from clarion.errors import Invalid, Problem
 from clarion.jsontext import plain_value
+from clarion.templates.texts import NAME as TEXTS
+from clarion.templates.texts import Texts
 from clarion.vocabulary import StepType
 from clarion.work import WorkBudget, spending
 from clarion.workflows.content import (
@@ -39,7 +41,7 @@ def render_preview(
     values: dict[str, Any],
     variables: Mapping[str, Any],
     schema: dict[str, Any] | None,
-    layout: LayoutSource | None = None,
+    layout: PreviewedLayout | None = None,
 ) -> dict[str, Any]:
     """Render the texts of controls; the payload gets the defaults of the schema, as that of a trigger does."""
     problems = {f"controlValues.{path}": [Problem(message)] for path, message in check_controls(step_type, values)}
@@ -65,7 +67,7 @@ def _with_defaults(variables: Mapping[str, Any], schema: dict[str, Any]) -> Mapp
 
 
 def _render(
-    step_type: StepType, values: dict[str, Any], variables: Mapping[str, Any], layout: LayoutSource | None
+    step_type: StepType, values: dict[str, Any], variables: Mapping[str, Any], layout: PreviewedLayout | None
 ) -> dict[str, Any]:
     match step_type:
         case StepType.CUSTOM:
@@ -90,11 +92,19 @@ def _render_in_app(values: dict[str, Any], variables: Mapping[str, Any]) -> dict
     return shown if data is None else shown | {"data": data}
 
 
-def _render_email(values: dict[str, Any], variables: Mapping[str, Any], layout: LayoutSource | None) -> dict[str, Any]:
+def _render_email(
+    values: dict[str, Any], variables: Mapping[str, Any], layout: PreviewedLayout | None
+) -> dict[str, Any]:
     """Subject and body, and what the step says about sender, copies and headers, as the provider is given it."""
     controls = read_as(EmailControls, values)
     subject = render_subject(controls, variables)
-    content = {"subject": subject, "body": render_body(controls, variables, layout, title=subject)}
+    own, framed = variables.get(TEXTS), None if layout is None else layout.texts
+    source = None if layout is None else layout.source
+    frame_variables = None if framed is None else {**variables, TEXTS: framed}
+    content = {"subject": subject, "body": render_body(controls, variables, source, frame_variables, title=subject)}
+    if isinstance(own, Texts) and framed is not None:
+        # The answer names what is missing in either.
+        own.missing |= framed.missing
     return content | (render_options(controls, variables) or {})
 
 

@@ -10,7 +10,7 @@ from msgspec import UnsetType
 from clarion.audit.model import Action
 from clarion.audit.recording import author_of, record_request
 from clarion.content.environment import find_environment_content
-from clarion.content.layouts.usage import check_layouts, get_layout_source, name_layouts
+from clarion.content.layouts.usage import check_layouts, find_previewed_layout, name_layouts
 from clarion.content.translations.groups import ResourceType, Translated, list_groups
 from clarion.content.translations.known import KnownTexts, find_texts, get_known_texts
 from clarion.content.translations.switching import switch_translations
@@ -273,9 +273,8 @@ async def _preview(
     variables: Mapping[str, Any],
     schema: dict[str, Any] | None,
 ) -> PreviewResultOut:
-    layout = await call.database.read(
-        partial(get_layout_source, environment_id=call.environment_id, step_type=step_type, controls=values)
-    )
+    find = partial(find_previewed_layout, environment_id=call.environment_id, step_type=step_type, controls=values)
+    layout = await call.database.read(partial(find, locale=variables["locale"]))
     preview = await asyncio.to_thread(render_preview, step_type, values, variables, schema, layout)
     return PreviewResultOut(type=step_type, preview=preview)
 

@@ -9,6 +9,7 @@ from clarion.clock import Millis
 from clarion.content.email.compose import EditorType, LayoutSource
 from clarion.ids import EnvironmentId, LayoutId, LayoutKey, LayoutVersionId, base62_id, find_id, id_base62
 from clarion.jsontext import json_text
+from clarion.templates.texts import Texts
 from clarion.workflows.model import kebab
 
 MAX_LAYOUTS: Final = 100
@@ -61,6 +62,13 @@ class PinnedLayout(Struct, frozen=True, kw_only=True):
     key: LayoutKey
     name: str
     version: LayoutVersion
+
+
+class PreviewedLayout(Struct, frozen=True, kw_only=True):
+    """The body of a layout, and its translated texts if it refers to any."""
+
+    source: LayoutSource
+    texts: Texts | None
 
 
 def find_layout_id(reference: str) -> LayoutId | None:

@@ -32,12 +32,16 @@ from clarion.content.layouts.wire import (
     LayoutUserOut,
     etag_of,
 )
+from clarion.content.translations.groups import ResourceType, Translated
+from clarion.content.translations.known import find_texts
 from clarion.errors import PreconditionFailed
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.http.preconditions import IfMatch
 from clarion.ids import LayoutKey
 from clarion.jsontext import plain_value
+from clarion.templates.texts import NAME as TEXTS
+from clarion.templates.texts import may_refer_to_texts
 from clarion.vocabulary import Scope
 from clarion.workflows.history import VersionOrigin
 from clarion.workflows.step_wire import issues_out
@@ -175,7 +179,12 @@ async def preview_layout(call: DetachedCall, layout_key: LayoutKey, body: Layout
     current = await call.database.read(partial(store.get_layout, environment_id=environment_id, reference=layout_key))
     source = current.version.source if body.control_values is None else body.control_values.source()
     example = body.preview_payload or LayoutPreviewPayload()
-    rendered, issues = await asyncio.to_thread(render_layout, source, await _variables_of(call, example))
+    variables = await _variables_of(call, example)
+    if source is not None and may_refer_to_texts(source.body):
+        owner = Translated(environment_id, ResourceType.LAYOUT, current.layout.id)
+        find = partial(find_texts, owner=owner, locale=variables["locale"])
+        variables[TEXTS] = await call.database.read(find)
+    rendered, issues = await asyncio.to_thread(render_layout, source, variables)
     preview = UNSET if rendered is None else LayoutPreviewTextOut(body=rendered)
     return LayoutPreviewOut(
         result=LayoutPreviewResultOut(type="email", preview=preview),

@@ -5,13 +5,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from clarion.content.email.compose import LayoutSource
-from clarion.content.layouts.model import Layout, find_layout_id
+from clarion.content.layouts.model import Layout, PreviewedLayout, find_layout_id
 from clarion.content.layouts.store import find_layout, list_layouts
 from clarion.content.layouts.store import list_versions_by_id as list_layout_versions
+from clarion.content.translations.groups import ResourceType, Translated
+from clarion.content.translations.known import find_texts
 from clarion.db.port import Connection
 from clarion.errors import Invalid, Problem
 from clarion.ids import EnvironmentId, LayoutKey
+from clarion.templates.texts import may_refer_to_texts
 from clarion.vocabulary import StepType
 from clarion.workflows.model import Step, VersionedWorkflow, WorkflowVersion
 from clarion.workflows.store import list_versions_by_id, list_workflows
@@ -45,17 +47,22 @@ async def check_layouts(db: Connection, version: WorkflowVersion) -> None:
         raise Invalid.field("versionId", message)
 
 
-async def get_layout_source(
-    db: Connection, environment_id: EnvironmentId, step_type: StepType, controls: Mapping[str, Any]
-) -> LayoutSource | None:
-    """Return the body of the layout that the controls of a step name; raises Invalid if it does not exist."""
+async def find_previewed_layout(
+    db: Connection, environment_id: EnvironmentId, step_type: StepType, controls: Mapping[str, Any], locale: object
+) -> PreviewedLayout | None:
+    """Return the layout that the controls of a step name, if it has a body; raises Invalid if it does not exist."""
     name = controls.get("layoutId") if step_type is StepType.EMAIL else None
     if not name or not isinstance(name, str):
         return None
     layout = await find_layout(db, environment_id, name)
     if layout is None:
         raise Invalid.field("controlValues.layoutId", UNKNOWN_LAYOUT, name)
-    return (await list_layout_versions(db, environment_id, [layout.version_id]))[layout.version_id].source
+    source = (await list_layout_versions(db, environment_id, [layout.version_id]))[layout.version_id].source
+    if source is None:
+        return None
+    owner = Translated(environment_id, ResourceType.LAYOUT, layout.id)
+    has_texts = may_refer_to_texts(source.body)
+    return PreviewedLayout(source=source, texts=await find_texts(db, owner, locale) if has_texts else None)
 
 
 class Layouts:

@@ -6,13 +6,14 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.clock import Millis
+from clarion.content.layouts.model import find_layout_id
 from clarion.content.translations.groups import ResourceType, Translated, list_groups
 from clarion.content.translations.model import Content, Translation
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.environments.configuration import raise_configuration_version
 from clarion.errors import NotFound
-from clarion.ids import EnvironmentId, find_id
+from clarion.ids import EnvironmentId
 from clarion.jsontext import json_text, json_value
 from clarion.workflows.store import find_workflow, list_workflows_by_reference
 
@@ -175,7 +176,7 @@ async def delete_translation(db: Connection, owner: Translated, locale: str) -> 
 
 async def _find_layout(db: Connection, environment_id: EnvironmentId, reference: str) -> NamedResource | None:
     row = await db.fetch_one(FIND_LAYOUT_BY_KEY, environment_id=environment_id, key=reference)
-    layout_id = find_id(reference)
+    layout_id = find_layout_id(reference)
     if row is None and layout_id is not None:
         row = await db.fetch_one(FIND_LAYOUT_BY_ID, environment_id=environment_id, id=layout_id)
     return None if row is None else _named(environment_id, ResourceType.LAYOUT, row)

@@ -7,6 +7,7 @@ from clarion.content.layouts.model import PinnedLayout
 from clarion.engine.layouts import choose_layout
 from clarion.engine.records import NewMessage
 from clarion.engine.steps.decision import Failed, Sending, StepContext, StepOutcome
+from clarion.engine.texts import make_layout_variables
 from clarion.ids import EndpointId, MessageId, new_id
 from clarion.jobs.details import DetailCode
 from clarion.providers.definition.overrides import provider_overrides
@@ -41,7 +42,8 @@ async def decide_email(context: StepContext) -> StepOutcome:
         return Failed()
     source = None if layout is None else layout.version.source
     subject = render_subject(controls, context.variables)
-    message = _message(context, Channel.EMAIL, render_body(controls, context.variables, source, title=subject))
+    body = render_body(controls, context.variables, source, make_layout_variables(context, layout), title=subject)
+    message = _message(context, Channel.EMAIL, body)
     message.subject = subject
     message.email_options = render_options(controls, context.variables)
     if "attachments" in context.run.trigger.payload:

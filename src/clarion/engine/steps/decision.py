@@ -13,6 +13,7 @@ from clarion.engine.throttles import ThrottlePasses
 from clarion.ids import NotificationId
 from clarion.jobs.details import DetailCode, DetailSource
 from clarion.jobs.model import Job
+from clarion.templates.texts import Texts
 from clarion.vocabulary import Channel
 from clarion.workflows.controls import ControlsT, read_as
 from clarion.workflows.model import Step, WithControls
@@ -86,6 +87,8 @@ class StepContext(Struct, frozen=True, kw_only=True):
     digests: DigestWindows
     throttles: ThrottlePasses
     defaults: Defaults
+    frame_texts: list[Texts] = []
+    """Those of the layout that the step is rendered in."""
 
     @property
     def controls(self) -> Mapping[str, Any]:
