@@ -326,3 +326,19 @@ async def test_the_tags_of_an_environment_are_listed_once(
 
     assert (await api.get(f"{path}/tags")).json() == [{"name": "x"}, {"name": "y"}]
     assert (await reader.get(f"{path}/tags")).status_code == 404
+
+
+async def test_variables_that_the_target_lacks_are_named(api: Api, path: str, site: Site) -> None:
+    here, there = ({"_environmentId": id_text(one.id)} for one in (site.development, site.production))
+    for key, places in (("BOTH", (here, there)), ("HERE", (here,)), ("UNUSED", (here,)), ("NOWHERE", ())):
+        values = [one | {"value": "x"} for one in places]
+        made = await api.post("/v1/environment-variables", json={"key": key, "values": values})
+        assert made.status_code == 200, made.text
+    body = "{{env.BOTH}} {{env.HERE}} {{env.NOWHERE}}"
+    await make_workflow(api, steps=[{"name": "Inbox", "type": "in_app", "controlValues": {"body": body}}])
+
+    answers = [await api.post(f"{path}/{name}", json={}) for name in ("diff", "publish", "publish")]
+
+    assert [one.status_code for one in answers] == [200] * 3
+    lacking = [{"key": "HERE", "workflowIds": ["news"]}]
+    assert [one.json().get("lackingVariables") for one in answers] == [lacking, lacking, None]

@@ -11,8 +11,11 @@ from clarion.db.port import Connection
 from clarion.environments.model import Environment
 from clarion.environments.promotion import integrations, workflows
 from clarion.environments.promotion.model import PromotedType, PromotionContext, Resource, ResourceDiff, diff_resources
+from clarion.environments.variables.model import is_used_in
+from clarion.environments.variables.store import list_keys_lacking
 from clarion.errors import Invalid, Problem
 from clarion.ids import EnvironmentId, id_text
+from clarion.jsontext import json_text, plain_value
 from clarion.vocabulary import Scope
 from clarion.workflows.differences import DiffAction
 
@@ -80,6 +83,13 @@ class Promoted(Struct, frozen=True):
     reason: str | None
 
 
+class LackingVariable(Struct, frozen=True):
+    """A variable without a value in the target, and the workflows that use it."""
+
+    key: str
+    workflow_keys: Sequence[str]
+
+
 async def compare(db: Connection, promotion: Promotion, context: PromotionContext) -> list[ResourceDiff]:
     """List the resources of both environments, with what differs."""
     diffs: list[ResourceDiff] = []
@@ -100,6 +110,20 @@ async def promote(
         if outcome.reason is None and not dry_run:
             await kinds[outcome.diff.type].apply(db, promotion.target_id, outcome.diff, context)
     return promoted
+
+
+async def list_lacking_variables(
+    db: Connection, promotion: Promotion, diffs: Sequence[ResourceDiff]
+) -> list[LackingVariable]:
+    """The variables that promoted workflows use and that have a value in the source, but none in the target."""
+    keys = await list_keys_lacking(db, source_id=promotion.source_id, target_id=promotion.target_id)
+    texts = {
+        diff.source.identifier: json_text(plain_value(diff.source.record[1].steps))
+        for diff in diffs
+        if keys and diff.source is not None and diff.type is PromotedType.WORKFLOW
+    }
+    uses = {key: [name for name, text in texts.items() if is_used_in([text], key)] for key in keys}
+    return [LackingVariable(key, names) for key, names in uses.items() if names]
 
 
 async def record_promotion(

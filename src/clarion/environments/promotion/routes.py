@@ -2,11 +2,12 @@
 
 from clarion.audit.model import Author
 from clarion.audit.recording import author_of
+from clarion.db.port import Connection
 from clarion.environments.access import Reach, access_environment
 from clarion.environments.model import Environment
 from clarion.environments.promotion import actions
 from clarion.environments.promotion.actions import Promotion
-from clarion.environments.promotion.model import PromotionContext
+from clarion.environments.promotion.model import PromotionContext, ResourceDiff
 from clarion.environments.promotion.wire import DiffIn, EnvironmentDiffOut, PublishIn, PublishResultOut, TagOut
 from clarion.errors import Invalid
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
@@ -33,8 +34,8 @@ async def diff_environments(call: DetachedCall, target_id: EnvironmentId, body: 
     promotion = _promotion(reach, target_id, body)
     _access(reach, promotion)
     context = _context(call.services)
-    diffs = await call.database.scan(lambda db: actions.compare(db, promotion, context))
-    return EnvironmentDiffOut.of(promotion, diffs)
+    diffs, lacking = await call.database.scan(lambda db: _compare(db, promotion, context))
+    return EnvironmentDiffOut.of(promotion, diffs, lacking)
 
 
 @operation(
@@ -57,7 +58,8 @@ async def publish_environment(call: Call, target_id: EnvironmentId, body: Publis
     promoted = await actions.promote(call.db, promotion, context, dry_run=body.dry_run)
     if not body.dry_run:
         await actions.record_promotion(call.db, source, target, promoted, author=author_of(call), context=context)
-    return PublishResultOut.of(promoted)
+    diffs = [one.diff for one in promoted if one.reason is None]
+    return PublishResultOut.of(promoted, await actions.list_lacking_variables(call.db, promotion, diffs))
 
 
 @operation("GET", "/v2/environments/{environmentId}/tags", scope=Scope.WORKFLOWS_READ)
@@ -66,6 +68,13 @@ async def list_environment_tags(call: Call, environment_id: EnvironmentId) -> li
     await access_environment(call, environment_id, Scope.WORKFLOWS_READ)
     workflows = await list_workflows(call.db, environment_id)
     return TagOut.list_of(sorted({tag for workflow in workflows for tag in workflow.tags}))
+
+
+async def _compare(
+    db: Connection, promotion: Promotion, context: PromotionContext
+) -> tuple[list[ResourceDiff], list[actions.LackingVariable]]:
+    diffs = await actions.compare(db, promotion, context)
+    return diffs, await actions.list_lacking_variables(db, promotion, diffs)
 
 
 def _promotion(reach: Reach, target_id: EnvironmentId, body: DiffIn, *, prune: bool = True) -> Promotion:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from msgspec import UNSET, Meta, UnsetType
 
 from clarion.clock import iso_text
-from clarion.environments.promotion.actions import Promoted, Promotion, Selected
+from clarion.environments.promotion.actions import LackingVariable, Promoted, Promotion, Selected
 from clarion.environments.promotion.model import PromotedType, Resource, ResourceDiff
 from clarion.http.wire import DateTimeText, IdText, Wire, given, one_of
 from clarion.ids import id_text
@@ -162,6 +162,19 @@ class EnvironmentSummaryOut(Wire):
     """Whether any of them differs."""
 
 
+class LackingVariableOut(Wire):
+    """A variable that has no value in the target, so that texts see nothing there."""
+
+    key: str
+    """The key of the variable, as in `{{env.<key>}}`."""
+    workflow_ids: list[str]
+    """The identifiers of the workflows that use it."""
+
+    @classmethod
+    def of(cls, variable: LackingVariable) -> Self:
+        return cls(key=variable.key, workflow_ids=list(variable.workflow_keys))
+
+
 class EnvironmentDiffOut(Wire):
     source_environment_id: str
     """The `_id` of the environment that is taken from."""
@@ -171,15 +184,18 @@ class EnvironmentDiffOut(Wire):
     """The workflows and integrations, each with its differences."""
     summary: EnvironmentSummaryOut
     """How many of them differ."""
+    lacking_variables: list[LackingVariableOut] | UnsetType = UNSET
+    """The variables that workflows use and that have no value in the target; absent if there are none."""
 
     @classmethod
-    def of(cls, promotion: Promotion, diffs: Sequence[ResourceDiff]) -> Self:
+    def of(cls, promotion: Promotion, diffs: Sequence[ResourceDiff], lacking: Sequence[LackingVariable]) -> Self:
         changes = sum(diff.action is not DiffAction.UNCHANGED for diff in diffs)
         return cls(
             source_environment_id=id_text(promotion.source_id),
             target_environment_id=id_text(promotion.target_id),
             resources=[ResourceDiffOut.of(diff) for diff in diffs],
             summary=EnvironmentSummaryOut(total_entities=len(diffs), total_changes=changes, has_changes=changes > 0),
+            lacking_variables=[LackingVariableOut.of(variable) for variable in lacking] or UNSET,
         )
 
 
@@ -245,9 +261,11 @@ class PublishResultOut(Wire):
     """What was done, by the kind of resource."""
     summary: PublishSummaryOut
     """How many there were."""
+    lacking_variables: list[LackingVariableOut] | UnsetType = UNSET
+    """The variables that the promoted workflows use and that have no value in the target; absent if there are none."""
 
     @classmethod
-    def of(cls, promoted: Sequence[Promoted]) -> Self:
+    def of(cls, promoted: Sequence[Promoted], lacking: Sequence[LackingVariable]) -> Self:
         kinds = dict.fromkeys(outcome.diff.type for outcome in promoted)
         done = sum(outcome.reason is None for outcome in promoted)
         return cls(
@@ -255,6 +273,7 @@ class PublishResultOut(Wire):
                 SyncResultOut.of(kind, [outcome for outcome in promoted if outcome.diff.type is kind]) for kind in kinds
             ],
             summary=PublishSummaryOut(resources=len(promoted), successful=done, failed=0, skipped=len(promoted) - done),
+            lacking_variables=[LackingVariableOut.of(variable) for variable in lacking] or UNSET,
         )
 
 

@@ -40,6 +40,15 @@ PUT_VALUE = sql("""
 DELETE_VALUE = sql("""
     DELETE FROM environment_variable_values WHERE environment_id = :environment_id AND variable_id = :variable_id
 """)
+LIST_KEYS_LACKING = sql("""
+    SELECT v.key FROM environment_variable_values AS x JOIN environments AS e ON e.id = x.environment_id
+    JOIN environment_variables AS v ON v.organization_id = e.organization_id AND v.id = x.variable_id
+    WHERE x.environment_id = :source_id AND NOT EXISTS (
+        SELECT 1 FROM environment_variable_values AS y
+        WHERE y.environment_id = :target_id AND y.variable_id = x.variable_id
+    )
+    ORDER BY v.key
+""")
 LIST_WORKFLOWS_WITH = sql("""
     SELECT w.key, w.name, v.steps FROM workflows AS w
     JOIN workflow_versions AS v ON v.environment_id = w.environment_id AND v.id = w.version_id
@@ -74,6 +83,12 @@ async def get_variable(db: Connection, organization_id: OrganizationId, key: str
 async def list_keys(db: Connection, environment_id: EnvironmentId) -> list[str]:
     """The keys of the variables that the organization of an environment has."""
     return [row["key"] for row in await db.fetch(LIST_KEYS, environment_id=environment_id)]
+
+
+async def list_keys_lacking(db: Connection, *, source_id: EnvironmentId, target_id: EnvironmentId) -> list[str]:
+    """The keys of the variables that have a value in the source and none in the target."""
+    rows = await db.fetch(LIST_KEYS_LACKING, source_id=source_id, target_id=target_id)
+    return [row["key"] for row in rows]
 
 
 async def insert_variable(db: Connection, variable: EnvironmentVariable, vault: Vault) -> None:
