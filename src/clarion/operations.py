@@ -28,6 +28,7 @@ import clarion.monitoring.routes
 import clarion.preferences.routes
 import clarion.preferences.unsubscribe.routes
 import clarion.receipts.routes
+import clarion.replies.routes
 import clarion.runs.activity.routes
 import clarion.runs.notifications.routes
 import clarion.runs.routes
@@ -72,6 +73,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.messages.routes,
     clarion.inbox.server_routes,
     clarion.receipts.routes,
+    clarion.replies.routes,
     clarion.tracking.routes,
     clarion.sending.suppressions.routes,
     clarion.runs.notifications.routes,

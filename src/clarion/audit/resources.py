@@ -197,6 +197,7 @@ _KINDS: dict[type, _Kind] = {
             "retentionDays": lambda environment, _: plain_value(environment.options.retention_days),
             "subscribersCreateTopics": "options.subscribers_create_topics",
             "tracking": lambda environment, _: plain_value(environment.options.tracking),
+            "replies": lambda environment, _: plain_value(environment.options.replies),
         },
     ),
     Integration: _Kind(

@@ -14,6 +14,7 @@ from clarion.environments.configuration import Versioned, get_configuration_vers
 from clarion.environments.link_secrets import open_link_secret
 from clarion.environments.options import decode_options
 from clarion.ids import EnvironmentId
+from clarion.replies.options import ReplyOptions
 from clarion.tracking.model import TrackingOptions
 from clarion.vault import Vault
 
@@ -57,6 +58,7 @@ class EnvironmentContent(Struct, frozen=True, kw_only=True):
     """None: of a deleted environment, or one made by an older version since the last start."""
 
     tracking: TrackingOptions = TrackingOptions()
+    replies: ReplyOptions = ReplyOptions()
 
 
 NO_CONTENT = EnvironmentContent()
@@ -88,6 +90,7 @@ async def load_environment_content(
     values = await db.fetch(LIST_VALUES, environment_id=environment_id)
     variables = {one["key"]: vault.open(one["value"], context=environment_id + one["variable_id"]) for one in values}
     masks = {one["key"]: SECRET_MASK for one in values if one["is_secret"]}
+    own_options = decode_options(row["own_options"])
     # The two names of the system win over own keys.
     system = {"name": row["name"], "type": row["kind"]}
     return EnvironmentContent(
@@ -95,7 +98,8 @@ async def load_environment_content(
         env=variables | (masks if db.is_sandbox else {}) | system,
         masked_env=variables | masks | system,
         default_locale=options.default_locale,
-        tracking=decode_options(row["own_options"]).tracking,
+        tracking=own_options.tracking,
+        replies=own_options.replies,
         link_secret=_link_secret_of(row["link_secret"], environment_id, vault),
     )
 

@@ -23,6 +23,7 @@ class LinkPurpose(IntEnum):
     UNSUBSCRIBE = 1
     OPEN = 2
     CLICK = 3
+    REPLY = 4
 
 
 class LinkSecret(Struct, frozen=True):

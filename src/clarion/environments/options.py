@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from clarion.jsontext import json_text
+from clarion.replies.options import ReplyOptions
 from clarion.settings.rate_limits import LimitCategory, RateLimit
 from clarion.tracking.model import TrackingOptions
 
@@ -42,6 +43,8 @@ class EnvironmentOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How people tell it from others, such as `#2f6fed`."""
     tracking: TrackingOptions = TrackingOptions()
     """What is tracked of its e-mails."""
+    replies: ReplyOptions = ReplyOptions()
+    """Where replies to its e-mails go."""
 
 
 _OPTIONS = msgspec.json.Decoder(EnvironmentOptions)

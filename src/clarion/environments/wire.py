@@ -25,6 +25,7 @@ from clarion.http.wire import (
     one_of,
 )
 from clarion.ids import EnvironmentId, id_base62, id_text
+from clarion.replies.options import ReplyOptions
 from clarion.settings.model import Settings
 from clarion.settings.rate_limits import MAX_BURST, MAX_PER_SECOND, LimitCategory, RateLimit
 from clarion.tracking.model import TrackingOptions
@@ -111,6 +112,33 @@ class EnvironmentTrackingIn(Wire):
         return replace(before, **sent)
 
 
+class RepliesOut(Wire):
+    """Whether e-mails ask for replies, and where those go."""
+
+    enabled: bool
+    """Whether e-mails have an address for replies."""
+    domain: str | UnsetType = UNSET
+    """The host of that address."""
+
+
+class RepliesIn(Wire):
+    """Whether e-mails ask for replies, and where those go; the members that are sent change."""
+
+    enabled: bool | UnsetType = UNSET
+    """Whether e-mails have an address for replies; false at first."""
+    domain: HostName | UnsetType | None = UNSET
+    """The host of that address, whose mail a provider hands over; null clears it."""
+
+    def overlay(self, before: ReplyOptions) -> ReplyOptions:
+        sent = changes_of(self, "enabled", "domain")
+        if sent.get("domain"):
+            sent["domain"] = str(sent["domain"]).lower()
+        after = replace(before, **sent)
+        if after.enabled and after.domain is None:
+            raise Invalid.field("replies.domain", "is required: replies need an address whose mail comes in")
+        return after
+
+
 class EnvironmentOut(Wire):
     id: str = field(name="_id")
     name: str
@@ -135,6 +163,8 @@ class EnvironmentOut(Wire):
     """Whether people make topics by subscribing to them in their inbox."""
     tracking: EnvironmentTrackingOut
     """What is tracked of e-mails."""
+    replies: RepliesOut
+    """Whether e-mails ask for replies, and where those go."""
     created_at: DateTimeText
     updated_at: DateTimeText
 
@@ -154,6 +184,9 @@ class EnvironmentOut(Wire):
             retention_days=environment.options.retention_days,
             subscribers_create_topics=environment.options.subscribers_create_topics,
             tracking=_tracking_out(environment.options.tracking),
+            replies=RepliesOut(
+                enabled=environment.options.replies.enabled, domain=given(environment.options.replies.domain)
+            ),
             created_at=iso_text(environment.created_at),
             updated_at=iso_text(environment.updated_at),
         )
@@ -186,6 +219,8 @@ class EnvironmentPatch(Wire):
     """Whether people make topics by subscribing to them in their inbox; true at first."""
     tracking: EnvironmentTrackingIn | UnsetType | None = UNSET
     """What is tracked of e-mails; null switches all of it off."""
+    replies: RepliesIn | UnsetType | None = UNSET
+    """Whether e-mails ask for replies, and where those go; null switches that off."""
 
     def fields(self, before: Environment, settings: Settings) -> dict[str, Any]:
         """The fields of the environment with what the caller sent."""
@@ -215,7 +250,13 @@ class EnvironmentPatch(Wire):
             ),
             color=before.color if isinstance(self.color, UnsetType) else _text(self.color),
             tracking=tracking,
+            replies=self._overlay_replies(before.replies),
         )
+
+    def _overlay_replies(self, before: ReplyOptions) -> ReplyOptions:
+        if isinstance(self.replies, UnsetType):
+            return before
+        return ReplyOptions() if self.replies is None else self.replies.overlay(before)
 
     def _overlay_tracking(self, before: TrackingOptions) -> TrackingOptions:
         if isinstance(self.tracking, UnsetType):

@@ -171,6 +171,7 @@ RULES: dict[str | None, Rule] = {
     DetailCode.ADDRESS_SUPPRESSED: sending.address_suppressed,
     DetailCode.OPENED: reported(Verdict.PASSED, "the message was opened"),
     DetailCode.CLICKED: reported(Verdict.PASSED, "a link of the message was clicked"),
+    DetailCode.REPLIED: reported(Verdict.PASSED, "somebody replied to the message"),
     DetailCode.OPENED_BY_MACHINE: reported(Verdict.PASSED, "a program loaded the message, which is no open"),
     DetailCode.CLICKED_BY_MACHINE: reported(Verdict.PASSED, "a program followed a link, which is no click"),
     DetailCode.MESSAGE_DELETED: sending.deleted,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from clarion.http.operation import DetachedCall
 from clarion.ids import EnvironmentId, IntegrationId, id_text
 from clarion.integrations.model import Integration
 from clarion.vault import Vault
@@ -29,3 +30,13 @@ def receipts_url(public_url: str, vault: Vault, environment_id: EnvironmentId, i
 def receipts_tokens(vault: Vault, environment_id: EnvironmentId, integration_id: IntegrationId) -> list[str]:
     """Return every token that the integration's URL may have: of the current key first, then of older keys."""
     return vault.tokens(context=b"receipts" + environment_id + integration_id)
+
+
+def find_origin(call: DetachedCall) -> str:
+    """Return the scheme and host as the caller sees them: providers sign the whole URL."""
+    if call.services.settings.public_url is not None:
+        return call.services.settings.public_url.rstrip("/")
+    headers = call.request.headers
+    scheme = headers.get(b"x-forwarded-proto", b"http").partition(b",")[0].strip()
+    host = headers.get(b"x-forwarded-host", headers.get(b"host", b"")).partition(b",")[0].strip()
+    return f"{scheme.decode('latin-1')}://{host.decode('latin-1')}"

@@ -161,6 +161,7 @@ class DetailCode(StrEnum):
     UNSUBSCRIBED = "unsubscribed", DetailStatus.WARNING, "Message unsubscribed"
     OPENED = "opened", DetailStatus.READ_CONFIRMATION, "Message opened"
     CLICKED = "clicked", DetailStatus.READ_CONFIRMATION, "Message clicked"
+    REPLIED = "replied", DetailStatus.READ_CONFIRMATION, "Message replied to"
     OPENED_BY_MACHINE = "opened_by_machine", DetailStatus.SUCCESS, "Message loaded by a program, not counted as opened"
     CLICKED_BY_MACHINE = "clicked_by_machine", DetailStatus.SUCCESS, "Link followed by a program, not counted"
 

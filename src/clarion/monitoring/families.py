@@ -21,6 +21,7 @@ from clarion.monitoring.metrics import (
     Measures,
     MessageOutcome,
     PoolState,
+    ReplyOutcome,
     TrackedEvent,
 )
 from clarion.monitoring.store_state import StoreState
@@ -127,6 +128,12 @@ def _work(measures: Measures) -> Iterator["Metric"]:
         "Opens and clicks that links and images in e-mails told of; those of programs, and those that were dropped.",
         ("kind",),
         [((one,), measures.tracked[one]) for one in TrackedEvent],
+    )
+    yield _counter(
+        "clarion_replies",
+        "Mails that came in, by what became of them; unknown ones reply to no message of the environment.",
+        ("outcome",),
+        [((one,), measures.replies[one]) for one in ReplyOutcome],
     )
     yield _counter("clarion_runs_started", "Runs: a workflow for one person.", (), [((), measures.started_runs)])
     yield _counter("clarion_runs_completed", "Runs with nothing left to do.", (), [((), measures.completed_runs)])

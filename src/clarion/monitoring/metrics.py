@@ -123,6 +123,16 @@ class TrackedEvent(StrEnum):
     """Too many of one message, or altogether."""
 
 
+class ReplyOutcome(StrEnum):
+    """What became of a mail that came in."""
+
+    RECORDED = "recorded"
+    REPEATED = "repeated"
+    """It came in before."""
+    UNKNOWN = "unknown"
+    """It replies to nothing that is known."""
+
+
 class BatchKind(StrEnum):
     """What is done for many at once."""
 
@@ -176,6 +186,7 @@ class Measures:
         """By provider and identifier of the integration."""
         self.webhooks: Counter[str] = Counter()
         """Attempts to deliver an event, by outcome."""
+        self.replies: Counter[ReplyOutcome] = Counter()
         self.tracked: Counter[TrackedEvent] = Counter()
         self.expired_leases = 0
         """Sends that were taken over because their worker had let the lease lapse."""

@@ -39,7 +39,7 @@ from clarion.webhooks.events import append_message_events
 from clarion.webhooks.model import EventType
 
 _RECORD_BATCH = 1_000
-_MAX_DETAILS_LENGTH = 100_000
+MAX_DETAILS_LENGTH = 100_000
 _EVENTS: Mapping[ReceiptKind, EventType] = {
     ReceiptKind.DELIVERED: EventType.MESSAGE_DELIVERED,
     ReceiptKind.BOUNCED: EventType.MESSAGE_BOUNCED,
@@ -208,7 +208,7 @@ async def _write_effects(
     if effects.states:
         await store.update_message_states(db, environment_id, effects.states, now)
     # A limit, because a message can be opened any number of times.
-    short = {job_id: texts for job_id, texts in effects.details.items() if sizes.get(job_id, 0) < _MAX_DETAILS_LENGTH}
+    short = {job_id: texts for job_id, texts in effects.details.items() if sizes.get(job_id, 0) < MAX_DETAILS_LENGTH}
     if short:
         await jobs.append_details(db, environment_id, short)
     await insert_suppressions(db, effects.suppressions)

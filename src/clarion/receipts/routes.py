@@ -10,7 +10,7 @@ from clarion.http.operation import DetachedCall, Transaction, operation
 from clarion.http.responses import RawResponse
 from clarion.http.wire import Wire
 from clarion.ids import EnvironmentId, IntegrationId, find_id, id_text
-from clarion.integrations.callbacks import PATH, receipts_tokens, receipts_url
+from clarion.integrations.callbacks import PATH, find_origin, receipts_tokens, receipts_url
 from clarion.integrations.model import Integration
 from clarion.providers.definition.provider import HttpProvider
 from clarion.providers.definition.receipts import (
@@ -56,7 +56,7 @@ async def get_receipts_address(call: DetachedCall, integration_id: IntegrationId
     it secret.
     """
     integration = await _get_integration(call, id_text(call.environment_id), id_text(integration_id))
-    url = receipts_url(_origin(call), call.services.vault, integration.environment_id, integration.id)
+    url = receipts_url(find_origin(call), call.services.vault, integration.environment_id, integration.id)
     return ReceiptsAddressOut(url=url, signed_with=_signed_with(integration) or "")
 
 
@@ -169,7 +169,7 @@ def _callback(call: DetachedCall, integration: Integration) -> Callback:
     target = request.path + (b"?" + request.query if request.query else b"")
     return Callback(
         method=request.method,
-        url=_origin(call) + target.decode("latin-1"),
+        url=find_origin(call) + target.decode("latin-1"),
         query=query,
         headers={name.decode("latin-1"): value.decode("latin-1") for name, value in request.headers.items()},
         body=request.body,
@@ -182,16 +182,6 @@ def _token(call: DetachedCall, integration: Integration, given: str) -> Secret:
     """Return the valid token that the URL has, or the current one to compare with."""
     tokens = receipts_tokens(call.services.vault, integration.environment_id, integration.id)
     return Secret(next((one for one in tokens if is_same(given, one)), tokens[0]))
-
-
-def _origin(call: DetachedCall) -> str:
-    """Return the scheme and host as the caller sees them: providers sign the whole URL."""
-    if call.services.settings.public_url is not None:
-        return call.services.settings.public_url.rstrip("/")
-    headers = call.request.headers
-    scheme = headers.get(b"x-forwarded-proto", b"http").partition(b",")[0].strip()
-    host = headers.get(b"x-forwarded-host", headers.get(b"host", b"")).partition(b",")[0].strip()
-    return f"{scheme.decode('latin-1')}://{host.decode('latin-1')}"
 
 
 def _redaction(integration: Integration, callback: Callback) -> Callable[[Any], Any]:

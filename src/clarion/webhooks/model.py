@@ -43,6 +43,7 @@ class EventType(StrEnum):
     MESSAGE_COMPLAINED = "message.complained"
     MESSAGE_OPENED = "message.opened"
     MESSAGE_CLICKED = "message.clicked"
+    MESSAGE_REPLIED = "message.replied"
     MESSAGE_SEEN = "message.seen"
     MESSAGE_READ = "message.read"
     MESSAGE_UNSEEN = "message.unseen"
@@ -67,6 +68,7 @@ EVENT_DESCRIPTIONS = {
     EventType.MESSAGE_COMPLAINED: "The provider reports that the recipient called a message spam.",
     EventType.MESSAGE_OPENED: "The provider reports that a message was opened.",
     EventType.MESSAGE_CLICKED: "The provider reports that a link of a message was followed.",
+    EventType.MESSAGE_REPLIED: "Somebody replied to an e-mail; the event has the reply as `mail`.",
     EventType.MESSAGE_SEEN: "A message was marked as seen.",
     EventType.MESSAGE_READ: "A message was marked as read.",
     EventType.MESSAGE_UNSEEN: "A message was marked as unseen.",

@@ -14,6 +14,7 @@ from clarion.providers.definition.overrides import provider_overrides
 from clarion.providers.definition.provider import PushProvider
 from clarion.providers.email.addresses import find_address_problem
 from clarion.providers.registry import find_provider
+from clarion.replies.model import make_reply_address
 from clarion.subscribers.model import ChannelEntry
 from clarion.templates import render_text, render_value
 from clarion.tracking.model import Tracking, decide_tracking
@@ -48,9 +49,19 @@ async def decide_email(context: StepContext) -> StepOutcome:
     message.email_options = render_options(controls, context.variables)
     if "attachments" in context.run.trigger.payload:
         message.email_options = (message.email_options or {}) | {"attachments": _list_attachments(context)}
+    _add_reply_address(context, message)
     message.email = _wanted_recipient(context) or context.run.subscriber.email
     message.tracking = _decide_tracking(context)
     return _send(context, Channel.EMAIL, message, is_addressed=bool(message.email))
+
+
+def _add_reply_address(context: StepContext, message: NewMessage) -> None:
+    """Let replies come in, unless the step says where they go; what a trigger says wins in any case."""
+    content, options = context.run.content, message.email_options or {}
+    replies, secret = content.replies, content.link_secret
+    if replies.enabled and replies.domain and secret is not None and "replyTo" not in options:
+        address = make_reply_address(secret, message.id, replies.domain)
+        message.email_options = options | {"replyTo": [address]}
 
 
 def _decide_tracking(context: StepContext) -> Tracking | None:

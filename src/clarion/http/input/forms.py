@@ -35,7 +35,7 @@ def make_form_reader(shape: type[T], contract: Contract) -> FormReader[T]:
     def read(content_type: bytes, body: bytes, warnings: list[InputWarning]) -> T:
         hints = typing.get_type_hints(shape, include_extras=True)
         kinds = {field.encode_name: hints[field.name] for field in msgspec.structs.fields(shape)}
-        given, problems = _gather(_read_parts(content_type, body), kinds, contract, warnings)
+        given, problems = _gather(read_parts(content_type, body), kinds, contract, warnings)
         values = {}
         for field in msgspec.structs.fields(shape):
             name = field.encode_name
@@ -50,7 +50,7 @@ def make_form_reader(shape: type[T], contract: Contract) -> FormReader[T]:
     return read
 
 
-class _Part:
+class Part:
     """A text, or a file if it has a name of one."""
 
     def __init__(self) -> None:
@@ -60,14 +60,14 @@ class _Part:
         self.file_name: str | None = None
 
 
-Parts = Sequence[_Part]
+Parts = Sequence[Part]
 
 
 def _gather(
     parts: Parts, kinds: dict[str, Any], contract: Contract, warnings: list[InputWarning]
-) -> tuple[dict[str, list[_Part]], dict[str, list[Problem]]]:
+) -> tuple[dict[str, list[Part]], dict[str, list[Problem]]]:
     """The parts of each member, and what is wrong with their names and forms."""
-    given: dict[str, list[_Part]] = {}
+    given: dict[str, list[Part]] = {}
     problems: dict[str, list[Problem]] = {}
     for part in parts:
         name = part.name.removesuffix("[]")
@@ -87,7 +87,7 @@ def _gather(
     return given, problems
 
 
-def _read_member(name: str, parts: list[_Part], kind: Any, problems: dict[str, list[Problem]]) -> Any:
+def _read_member(name: str, parts: list[Part], kind: Any, problems: dict[str, list[Problem]]) -> Any:
     if _takes_files(kind):
         files = [UploadedFile(part.file_name or "", bytes(part.content)) for part in parts]
         return files if _takes_many(kind) else files[0]
@@ -113,7 +113,8 @@ def _takes_many(kind: Any) -> bool:
     return typing.get_origin(kind) is list
 
 
-def _read_parts(content_type: bytes, body: bytes) -> Parts:
+def read_parts(content_type: bytes, body: bytes) -> Parts:
+    """Return the parts of a form, whatever their names; raises Malformed or NotJson."""
     # Few requests are forms, so the parser is loaded with the first one.
     from python_multipart.exceptions import FormParserError  # noqa: PLC0415
     from python_multipart.multipart import MultipartParser, parse_options_header  # noqa: PLC0415
@@ -140,7 +141,7 @@ class _Parts:
     """Collects what the parser reports."""
 
     def __init__(self, parse_options: Callable[[bytes], tuple[bytes, dict[bytes, bytes]]]) -> None:
-        self.all: list[_Part] = []
+        self.all: list[Part] = []
         self.has_ended = False
         self._parse_options = parse_options
         self._field = bytearray()
@@ -160,7 +161,7 @@ class _Parts:
     def _begin(self) -> None:
         if len(self.all) >= MAX_PARTS:
             raise Malformed(f"The form has more than the {MAX_PARTS} parts that an operation takes")
-        self.all.append(_Part())
+        self.all.append(Part())
 
     def _end_header(self) -> None:
         self.all[-1].headers[bytes(self._field).lower()] = bytes(self._value)

@@ -1,0 +1,68 @@
+"""Records replies: each mail once, with the event that tells of it."""
+
+import hashlib
+
+from msgspec import Struct
+
+from clarion.clock import Millis
+from clarion.db.port import Connection
+from clarion.ids import EnvironmentId, MessageId
+from clarion.jobs import store as jobs
+from clarion.jobs.details import DetailCode, DetailSource, ExecutionDetail
+from clarion.jsontext import json_text, plain_value
+from clarion.monitoring.metrics import ReplyOutcome
+from clarion.receipts.actions import MAX_DETAILS_LENGTH
+from clarion.receipts.store import insert_receipts, list_stored_digests
+from clarion.replies import store
+from clarion.replies.model import InboundMail, describe_mail
+from clarion.webhooks.events import append_events
+from clarion.webhooks.model import EventType
+from clarion.webhooks.store import list_message_rows
+from clarion.webhooks.wire import MessageEvent
+
+
+class MailReply(Struct, frozen=True, kw_only=True):
+    """A mail, and the message that its address names."""
+
+    environment_id: EnvironmentId
+    message_id: MessageId
+    mail: InboundMail
+
+
+async def record_reply(db: Connection, reply: MailReply, now: Millis) -> ReplyOutcome:
+    """Record a reply, unless it came in before."""
+    environment_id, mail = reply.environment_id, reply.mail
+    original = await store.find_original(db, environment_id, reply.message_id)
+    if original is None:
+        return ReplyOutcome.UNKNOWN
+    sizes = await jobs.lock_jobs(db, environment_id, {original.job_id})
+    digest = _digest(reply)
+    if await list_stored_digests(db, environment_id, [digest]):
+        return ReplyOutcome.REPEATED
+    rows = await list_message_rows(db, environment_id, [original.id])
+    if original.id not in rows:
+        return ReplyOutcome.UNKNOWN
+    await insert_receipts(db, environment_id, [digest], now)
+    if sizes.get(original.job_id, 0) < MAX_DETAILS_LENGTH:
+        await jobs.append_details(db, environment_id, {original.job_id: [_detail(mail, now)]})
+    message = plain_value(MessageEvent.of(rows[original.id]))
+    event = message | {"mail": plain_value(describe_mail(mail))}
+    await append_events(db, environment_id, [(EventType.MESSAGE_REPLIED, event)], now, about=original.subscriber_id)
+    return ReplyOutcome.RECORDED
+
+
+def _digest(reply: MailReply) -> bytes:
+    """Hash what identifies a mail: its Message-ID, or all of it."""
+    mail = reply.mail
+    identity = mail.message_id or json_text([mail.sender, mail.date, mail.subject, mail.text, mail.html])
+    return hashlib.blake2b(b"reply" + reply.message_id + identity.encode(), digest_size=16).digest()
+
+
+def _detail(mail: InboundMail, now: Millis) -> str:
+    raw = {
+        "from": [one.address for one in mail.sender],
+        "subject": mail.subject[:200],
+        "messageId": mail.message_id[:200],
+        "isAutomatic": mail.is_automatic,
+    }
+    return json_text(ExecutionDetail.of(DetailCode.REPLIED, now, source=DetailSource.WEBHOOK, raw=raw))

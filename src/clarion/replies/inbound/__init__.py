@@ -1,0 +1,1 @@
+"""Hooks of providers for inbound mail: each form is read into the same mail."""
