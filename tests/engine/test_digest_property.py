@@ -35,7 +35,7 @@ async def crash(world: World) -> None:
 
     async def die(db: Any) -> None:
         await run_unit(
-            db, world.api.environment.id, Millis(world.clock.now()), lanes=ALL_LANES, vault=world.engine.vault
+            db, world.api.environment.id, Millis(world.clock.now()), lanes=ALL_LANES, source=world.engine.source
         )
         raise Crash
 

@@ -18,7 +18,7 @@ async def work(world: World, database: Database, *, limit: int, lanes: LaneSet =
     environment_id, now = world.api.environment.id, world.clock.now()
     return await database.transaction(
         lambda db: run_unit(
-            db, environment_id=environment_id, now=now, lanes=lanes, vault=world.engine.vault, limit=limit
+            db, environment_id=environment_id, now=now, lanes=lanes, source=world.engine.source, limit=limit
         )
     )
 

@@ -63,7 +63,7 @@ async def unit_under_way(world: World, database: Database, place: str | Query = 
 
     async def work(db: Connection) -> None:
         paused: Any = Paused(db, place, may_go_on, waits)
-        await run_unit(paused, world.api.environment.id, now, lanes=THEIR_LANES, vault=world.engine.vault)
+        await run_unit(paused, world.api.environment.id, now, lanes=THEIR_LANES, source=world.engine.source)
 
     unit = asyncio.create_task(database.transaction(work))
     await waits.wait()
@@ -189,7 +189,7 @@ async def test_a_trigger_does_not_overtake_one_that_is_split_while_both_are_list
     async def work(db: Connection) -> None:
         interrupted: Any = Interrupted(db, {LIST_BATCHES_BESIDE: trigger_one, LIST_WAITING: trigger_more})
         await run_unit(
-            interrupted, world.api.environment.id, world.clock.now(), lanes=THEIR_LANES, vault=world.engine.vault
+            interrupted, world.api.environment.id, world.clock.now(), lanes=THEIR_LANES, source=world.engine.source
         )
         assert interrupted.actions == {}
 

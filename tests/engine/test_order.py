@@ -51,7 +51,7 @@ async def test_a_trigger_that_another_worker_splits_meanwhile_does_not_overtake_
 
     async def work(db: Connection) -> None:
         interrupted = cast("Connection", Interrupted(db, {LIST_BATCHES_BESIDE: happen}))
-        await run_unit(interrupted, environment_id, now, lanes=lanes, vault=world.engine.vault)
+        await run_unit(interrupted, environment_id, now, lanes=lanes, source=world.engine.source)
 
     await database.transaction(work)
     await world.work()

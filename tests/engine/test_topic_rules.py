@@ -209,7 +209,9 @@ async def test_conditions_that_take_much_work_are_left_to_the_next_units(
     await world.trigger(topic("news"), payload={"items": items}, transactionId="no")
     await world.trigger("p0", payload={"plan": "after"}, transactionId="direct")
     environment_id, now = world.api.environment.id, world.clock.now()
-    await database.transaction(lambda db: run_unit(db, environment_id, now, lanes=ALL_LANES, vault=world.engine.vault))
+    await database.transaction(
+        lambda db: run_unit(db, environment_id, now, lanes=ALL_LANES, source=world.engine.source)
+    )
     done = len(await world.events())
     await world.work()
 

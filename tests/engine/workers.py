@@ -141,7 +141,7 @@ class Site:
         engine, environment = self.engines[place], self.world.api.environment.id
 
         async def die(db: Connection) -> None:
-            await run_unit(db, environment, self.world.clock.now(), lanes=engine.membership.lanes, vault=engine.vault)
+            await run_unit(db, environment, self.world.clock.now(), lanes=engine.membership.lanes, source=engine.source)
             raise Crash
 
         with suppress(Crash):

@@ -96,7 +96,7 @@ async def test_a_unit_leaves_runs_to_the_next_one_when_their_texts_take_much_wor
 
     async def one_unit(db: Connection) -> int:
         done = await run_unit(
-            db, world.api.environment.id, world.clock.now(), lanes=ALL_LANES, vault=world.engine.vault
+            db, world.api.environment.id, world.clock.now(), lanes=ALL_LANES, source=world.engine.source
         )
         assert done.has_more
         return done.runs

@@ -12,6 +12,7 @@ from rich.text import Text
 from clarion.cli.installation import Installation, get_environment, wide_console, with_installation
 from clarion.cli.options import EnvironmentName
 from clarion.clock import Millis, SystemClock, iso_text
+from clarion.content.environment import ContentSource
 from clarion.db.port import Connection, Database
 from clarion.environments.options import DataKind
 from clarion.errors import SettingsError
@@ -27,7 +28,7 @@ from clarion.settings.model import Settings
 from clarion.simulate import actions
 from clarion.simulate.model import DEFAULT_PEOPLE, MAX_PEOPLE, Scenario, SimulatedMessage, Simulation
 from clarion.simulate.wire import SimulationIn, SimulationOut, read_scenario
-from clarion.vault import Vault, open_configured_vault
+from clarion.vault import open_configured_vault
 from clarion.vocabulary import Channel, count_text
 
 _STYLES = {
@@ -165,19 +166,22 @@ def simulate(  # noqa: PLR0913 - the options of a command
         **{name: _read_json(f"--{name}", text) for name, text in documents.items() if text is not None},
         **{name: value for name, value in (("at", at), ("until", until), ("version", version)) if value is not None},
     }
-    vault = open_configured_vault(installation.settings)
+    settings = installation.settings
+    source = ContentSource(vault=open_configured_vault(settings), public_url=settings.public_url, makes_samples=True)
     request = make_body_reader(SimulationIn)(encode_json(body), [])
-    scenario, simulation = installation.use(lambda database: _simulate(database, vault, environment, request))
+    scenario, simulation = installation.use(lambda database: _simulate(database, source, environment, request))
     if as_json:
         typer.echo(json_text(SimulationOut.of(scenario, simulation)))
     else:
         _show_simulation(scenario, simulation)
 
 
-async def _simulate(database: Database, vault: Vault, environment: str, body: Any) -> tuple[Scenario, Simulation]:
+async def _simulate(
+    database: Database, source: ContentSource, environment: str, body: Any
+) -> tuple[Scenario, Simulation]:
     found = await database.read(lambda db: get_environment(db, environment))
     scenario = read_scenario(found.id, body, SystemClock().now())
-    return scenario, await actions.simulate(database, vault, scenario)
+    return scenario, await actions.simulate(database, source, scenario)
 
 
 def _read_json(option: str, text: str) -> Any:

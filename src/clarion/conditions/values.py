@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from clarion.clock import DAY, HOUR, MINUTE, Millis, find_moment
+from clarion.conditions.lazy import LazyText
 from clarion.jsontext import json_text, json_value
 
 MAX_EXPLAINED: Final = 200
@@ -63,7 +64,7 @@ def follow(value: Any, parts: list[str]) -> Any | Literal[Missing.MISSING]:
             value = value[int(part[:9])]
         else:
             return MISSING
-    return value
+    return str(value) if isinstance(value, LazyText) else value
 
 
 class ConditionResult(Struct, frozen=True, kw_only=True):

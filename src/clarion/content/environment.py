@@ -61,6 +61,16 @@ class EnvironmentContent(Struct, frozen=True, kw_only=True):
     replies: ReplyOptions = ReplyOptions()
 
 
+class ContentSource(Struct, frozen=True, kw_only=True):
+    """Where a process has it from what texts refer to, beside the store."""
+
+    vault: Vault
+    public_url: str | None = None
+    """The address of this service, which links in messages lead to; None: there are no such links."""
+    makes_samples: bool = False
+    """Whether links are samples, because nothing is sent."""
+
+
 NO_CONTENT = EnvironmentContent()
 
 decode_organization_options = msgspec.json.Decoder(OrganizationOptions).decode

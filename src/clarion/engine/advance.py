@@ -11,7 +11,7 @@ from clarion.conditions import Circumstances, CompiledLogic, ConditionResult, de
 from clarion.db.port import Connection
 from clarion.engine.digests import DigestWindows
 from clarion.engine.load import add_past
-from clarion.engine.records import Run, variables_of
+from clarion.engine.records import Run, link_variables, variables_of
 from clarion.engine.steps.decision import (
     Defaults,
     Done,
@@ -166,6 +166,8 @@ class Advance:
         variables = variables_of(run)
         if run.version.refers_to_texts:
             variables[NAME] = make_texts(run.texts)
+        if step.channel is not None:
+            variables |= link_variables(run, step.channel)
         return StepContext(
             now=self._now,
             run=run,

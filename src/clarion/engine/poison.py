@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clarion.clock import Millis
+from clarion.content.environment import ContentSource
 from clarion.db.port import Connection, Transactions
 from clarion.engine.claim import Claim, ItemKind, claim_one, list_items, settle_claim
 from clarion.engine.digests import leave_window
@@ -28,7 +29,6 @@ from clarion.jobs.model import FINISHED, JobQueue
 from clarion.runs.status import settle_run_statuses
 from clarion.triggers import store as triggers
 from clarion.triggers.model import RecipientBatch
-from clarion.vault import Vault
 from clarion.vocabulary import JobStatus, StepType
 
 _MAX_ITEMS = 256
@@ -42,7 +42,7 @@ async def isolate_poison(
     lanes: LaneSet,
     now: Millis,
     *,
-    vault: Vault,
+    source: ContentSource,
     announce: Callable[[UnitResult], None] = lambda _: None,
 ) -> int:
     """Work on what is next in the lanes one by one; returns how many items were worked on or ended.
@@ -51,7 +51,7 @@ async def isolate_poison(
     """
     items = await database.transaction(lambda db: list_items(db, environment_id, lanes, limit=_MAX_ITEMS, now=now))
     for kind, item_id in items:
-        item = _Item(environment_id=environment_id, lanes=lanes, kind=kind, id=item_id, now=now, vault=vault)
+        item = _Item(environment_id=environment_id, lanes=lanes, kind=kind, id=item_id, now=now, source=source)
         try:
             announce(await database.transaction(item.run))
         except StoreUnavailable:
@@ -70,13 +70,13 @@ class _Item(Struct, frozen=True, kw_only=True):
     kind: ItemKind
     id: bytes
     now: Millis
-    vault: Vault
+    source: ContentSource
 
     async def run(self, db: Connection) -> UnitResult:
         claim = await self._claim(db)
         if claim is None:
             return UnitResult()
-        return await run_claim(db, self.environment_id, claim, self.now, self.vault)
+        return await run_claim(db, self.environment_id, claim, self.now, self.source)
 
     async def fail(self, db: Connection, reason: str) -> None:
         """End the run with the reason, as a record that the API shows."""

@@ -6,10 +6,12 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.clock import Millis
-from clarion.content.environment import NO_CONTENT, EnvironmentContent
+from clarion.conditions.lazy import LazyText
+from clarion.content.environment import NO_CONTENT, ContentSource, EnvironmentContent
 from clarion.content.layouts.model import PinnedLayout
 from clarion.ids import EndpointId, JobId, LayoutId, MessageId, NotificationId, id_text
 from clarion.jobs.model import Job
+from clarion.preferences.unsubscribe.targets import LinkTarget, PersonalLinks
 from clarion.subscribers.addresses.targets import EndpointPlace
 from clarion.subscribers.model import ChannelEntry, Subscriber
 from clarion.templates.texts import NO_TEXTS, TextCatalog
@@ -71,6 +73,8 @@ class Run(Struct, kw_only=True):
     """Those of the layouts that refer to texts."""
     layouts: Mapping[str, PinnedLayout] = {}
     """Those that its steps and its trigger name and that exist, by the names that they use."""
+    links: PersonalLinks | None = None
+    """None: this service has no public address."""
     is_new: bool = False
     digested_into: NotificationId | None = None
     messages: list[NewMessage] = []
@@ -131,6 +135,32 @@ def variables_of(run: Run) -> dict[str, Any]:
         "step": digest_variables(_last_digest(run.jobs)),
         "env": run.content.env,
         "locale": run.locale,
+    }
+
+
+def make_links(source: ContentSource, content: EnvironmentContent) -> PersonalLinks | None:
+    """Return what makes the links of messages; None if there are none."""
+    if source.public_url is None or content.link_secret is None:
+        return None
+    return PersonalLinks(source.public_url.rstrip("/"), None if source.makes_samples else content.link_secret)
+
+
+def make_unsubscribe_url(run: Run, channel: Channel) -> str | None:
+    """Return the link to unsubscribe; None if there is none, because the workflow is critical, for example."""
+    if run.links is None or run.workflow.is_critical:
+        return None
+    return run.links.unsubscribe_url(LinkTarget(run.subscriber.id, run.workflow.id, channel))
+
+
+def link_variables(run: Run, channel: Channel) -> dict[str, LazyText]:
+    """Return the links that texts of a channel can have; each is made when a text asks for it."""
+    links = run.links
+    if links is None:
+        return {}
+    target = LinkTarget(run.subscriber.id, run.workflow.id, channel)
+    return {
+        "unsubscribe_url": LazyText(lambda: make_unsubscribe_url(run, channel) or ""),
+        "preferences_url": LazyText(lambda: links.preferences_url(target)),
     }
 
 

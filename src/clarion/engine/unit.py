@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from clarion.cache import CacheSlot
 from clarion.clock import SECOND, Millis
-from clarion.content.environment import get_environment_content
+from clarion.content.environment import ContentSource, get_environment_content
 from clarion.contexts.actions import with_stored_data
 from clarion.db.port import Connection
 from clarion.db.query import sql
@@ -16,7 +16,7 @@ from clarion.engine.claim import Claim, claim_next, settle_claim
 from clarion.engine.layouts import add_layouts
 from clarion.engine.load import start_runs
 from clarion.engine.recipients import Recipient
-from clarion.engine.records import Run
+from clarion.engine.records import Run, make_links
 from clarion.engine.steps.decision import Defaults
 from clarion.engine.texts import add_texts
 from clarion.engine.topic_rules import apply_topic_rules
@@ -26,7 +26,6 @@ from clarion.ids import EnvironmentId
 from clarion.jobs.lanes import LaneSet, try_lock_lanes
 from clarion.jobs.model import FINISHED, JobQueue
 from clarion.monitoring.metrics import BatchKind, Measures, MessageOutcome
-from clarion.vault import Vault
 from clarion.vocabulary import Channel, JobStatus, MessageStatus, StepType
 
 WAITING_STEPS = frozenset({StepType.DELAY, StepType.DIGEST})
@@ -73,18 +72,24 @@ class UnitResult(Struct, frozen=True):
 
 
 async def run_unit(
-    db: Connection, environment_id: EnvironmentId, now: Millis, *, lanes: LaneSet, vault: Vault, limit: int = MAX_RUNS
+    db: Connection,
+    environment_id: EnvironmentId,
+    now: Millis,
+    *,
+    lanes: LaneSet,
+    source: ContentSource,
+    limit: int = MAX_RUNS,
 ) -> UnitResult:
     """Work on about `limit` due runs and recipients of those lanes that no other worker holds."""
     locked = await try_lock_lanes(db, environment_id, lanes)
     if not locked:
         return UnitResult()
     claim = await claim_next(db, environment_id, locked, limit=limit, now=now)
-    return await run_claim(db, environment_id, claim, now, vault)
+    return await run_claim(db, environment_id, claim, now, source)
 
 
 async def run_claim(
-    db: Connection, environment_id: EnvironmentId, claim: Claim, now: Millis, vault: Vault
+    db: Connection, environment_id: EnvironmentId, claim: Claim, now: Millis, source: ContentSource
 ) -> UnitResult:
     """Take everything in the claim as far as it gets."""
     recipients, has_postponed = await _with_contexts(db, environment_id, claim.recipients), False
@@ -98,9 +103,10 @@ async def run_claim(
         if version is None:
             version = await get_configuration_version(db, environment_id)
         defaults = await get_defaults(db, environment_id, version)
-        content = await get_environment_content(db, environment_id, version, vault)
+        content = await get_environment_content(db, environment_id, version, source.vault)
+        links = make_links(source, content)
         for run in runs:
-            run.content = content
+            run.content, run.links = content, links
         await add_layouts(db, environment_id, version, runs)
         await add_texts(db, runs, version)
         has_postponed |= await Advance(db, environment_id, defaults, now).run_all(runs)

@@ -11,6 +11,7 @@ from msgspec import Struct
 from clarion.background import IDLE_SECONDS, BackgroundService, ServiceName
 from clarion.bus import Bus, Signal
 from clarion.clock import SECOND, Clock, Millis, wall_nanoseconds
+from clarion.content.environment import ContentSource
 from clarion.db.port import Connection, Database, Dialect
 from clarion.db.query import sql
 from clarion.db.queue_plans import distinct_environments, due_environments
@@ -154,7 +155,7 @@ class Engine:
         measures: Measures | None = None,
     ) -> None:
         self._database = database
-        self.vault = vault
+        self.source = ContentSource(vault=vault, public_url=public_url)
         self._measures = measures or Measures()
         self._clock = clock
         self._traces = None if tracer is None else RunTracer(database, tracer)
@@ -254,14 +255,16 @@ class Engine:
         announce = partial(self._announce, environment_id, 0 if self._traces is None else wall_nanoseconds())
         try:
             done = await self._database.transaction(
-                lambda db: run_unit(db, environment_id, now, lanes=lanes, vault=self.vault, limit=limit)
+                lambda db: run_unit(db, environment_id, now, lanes=lanes, source=self.source, limit=limit)
             )
         except StoreUnavailable:
             raise
         except Exception:
             # One trigger or run that fails unexpectedly must not hold up its environment.
             log.exception("Unit of work failed", extra={"environment_id": environment_id.hex()})
-            runs = await isolate_poison(self._database, environment_id, lanes, now, vault=self.vault, announce=announce)
+            runs = await isolate_poison(
+                self._database, environment_id, lanes, now, source=self.source, announce=announce
+            )
             return UnitResult(runs=runs)
         announce(done)
         self._sizes.note_unit(environment_id, done.runs, (time.perf_counter() - started) * 1000)

@@ -16,7 +16,7 @@ from clarion.messages.model import Message, MessageOrigin
 from clarion.messages.store import COLUMNS, message_of
 from clarion.providers.definition.overrides import provider_overrides, with_options
 from clarion.providers.email.addresses import split_addresses
-from clarion.providers.email.message import read_bodies
+from clarion.providers.email.message import UNSUBSCRIBE_OPTION, read_bodies, with_unsubscribe_headers
 from clarion.vocabulary import Channel
 from clarion.workflows.store import list_versions_by_id
 
@@ -157,6 +157,7 @@ def read_mail(message: Message, options: Mapping[str, Any]) -> Mail:
     texts = {name: options[name] for name in _TEXTS if isinstance(options.get(name), str)}
     html, text = read_bodies(message.content, texts)
     headers = options.get("headers")
+    given = {str(name): str(value) for name, value in headers.items()} if isinstance(headers, dict) else {}
     return Mail(
         sender=_text(options.get("from")),
         sender_name=_text(options.get("senderName")),
@@ -165,7 +166,7 @@ def read_mail(message: Message, options: Mapping[str, Any]) -> Mail:
         to_others=_addresses(options, "to"),
         cc=_addresses(options, "cc"),
         bcc=_addresses(options, "bcc"),
-        headers={str(name): str(value) for name, value in headers.items()} if isinstance(headers, dict) else {},
+        headers=with_unsubscribe_headers(given, _text(options.get(UNSUBSCRIBE_OPTION))),
         attachments=_names(options.get("attachments")),
         html=html,
         text=text,

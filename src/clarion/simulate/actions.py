@@ -7,6 +7,7 @@ import time
 from msgspec.structs import replace
 
 from clarion.clock import ManualClock, Millis
+from clarion.content.environment import ContentSource
 from clarion.db.port import Database, Sandbox
 from clarion.engine.poison import isolate_poison
 from clarion.engine.unit import UnitResult, run_unit
@@ -31,7 +32,6 @@ from clarion.simulate.results import list_recipients
 from clarion.simulate.store import list_due
 from clarion.triggers.actions import Accepted, TriggerRequest, accept_triggers
 from clarion.triggers.model import make_transaction_key
-from clarion.vault import Vault
 from clarion.workflows.steps import check_definition
 
 log = logging.getLogger(__name__)
@@ -41,12 +41,17 @@ class SimulatedWorker:
     """Works on what is due in a sandbox. No lane is locked, nothing is announced, and no provider is called."""
 
     def __init__(
-        self, db: Sandbox, environment_id: EnvironmentId, integrations: IntegrationCache, start: Millis, vault: Vault
+        self,
+        db: Sandbox,
+        environment_id: EnvironmentId,
+        integrations: IntegrationCache,
+        start: Millis,
+        source: ContentSource,
     ) -> None:
         self._db = db
         self._environment_id = environment_id
         self._integrations = integrations
-        self._vault = vault
+        self._source = source
         self._clock = ManualClock(start)
         self._deliverer = Deliverer(
             DryGateway(self._clock), self._clock, is_current=self._is_current, measures=Measures()
@@ -92,7 +97,7 @@ class SimulatedWorker:
         """Decide as a worker does: what fails unexpectedly is ended alone, with the reason."""
         try:
             return await self._db.transaction(
-                lambda db: run_unit(db, self._environment_id, self.now, lanes=ALL_LANES, vault=self._vault)
+                lambda db: run_unit(db, self._environment_id, self.now, lanes=ALL_LANES, source=self._source)
             )
         except StoreUnavailable:
             raise
@@ -100,7 +105,7 @@ class SimulatedWorker:
             log.exception("Simulated unit of work failed")
             done: list[UnitResult] = []
             isolated = await isolate_poison(
-                self._db, self._environment_id, ALL_LANES, self.now, vault=self._vault, announce=done.append
+                self._db, self._environment_id, ALL_LANES, self.now, source=self._source, announce=done.append
             )
             if not isolated:
                 raise
@@ -131,7 +136,7 @@ class SimulatedWorker:
         return await is_in_attempt(self._db, send.environment_id, send.job.id, attempt=send.claimed_attempt)
 
 
-async def simulate(database: Database, vault: Vault, scenario: Scenario) -> Simulation:
+async def simulate(database: Database, source: ContentSource, scenario: Scenario) -> Simulation:
     """What a trigger would do; raises what the trigger would be refused with."""
     if scenario.steps is not None:
         # Parsing takes long for large texts.
@@ -139,16 +144,16 @@ async def simulate(database: Database, vault: Vault, scenario: Scenario) -> Simu
 
     async def work(db: Sandbox) -> Simulation:
         with own_ids():
-            return await _simulate(db, vault, scenario)
+            return await _simulate(db, source, scenario)
 
     return await database.sandbox(scenario.request.environment_id, work)
 
 
-async def _simulate(db: Sandbox, vault: Vault, scenario: Scenario) -> Simulation:
+async def _simulate(db: Sandbox, source: ContentSource, scenario: Scenario) -> Simulation:
     environment_id, at = scenario.request.environment_id, scenario.at
-    integrations = IntegrationCache(vault)
+    integrations = IntegrationCache(source.vault)
     fixture = await copy_fixture(db, scenario)
-    worker = SimulatedWorker(db, environment_id, integrations, min(scenario.now, at), vault)
+    worker = SimulatedWorker(db, environment_id, integrations, min(scenario.now, at), source)
     # What is under way may end or go on before the trigger comes.
     await worker.run(Millis(at - 1))
     worker.move(at)

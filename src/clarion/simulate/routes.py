@@ -1,5 +1,6 @@
 """Simulate: what a trigger would do."""
 
+from clarion.content.environment import ContentSource
 from clarion.explain.model import SHOWN_SCOPES
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import DetachedCall, Transaction, operation
@@ -30,4 +31,6 @@ def _count_people(body: SimulationIn) -> int:
 async def simulate_event(call: DetachedCall, body: SimulationIn) -> SimulationOut:
     """Show what a trigger would do, to whom and when; nothing is sent and nothing is stored."""
     scenario = read_scenario(call.environment_id, body, call.now)
-    return SimulationOut.of(scenario, await simulate(call.database, call.services.vault, scenario))
+    services = call.services
+    source = ContentSource(vault=services.vault, public_url=services.settings.public_url, makes_samples=True)
+    return SimulationOut.of(scenario, await simulate(call.database, source, scenario))

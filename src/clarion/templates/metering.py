@@ -31,6 +31,7 @@ from liquid.expression import Expression
 from liquid.undefined import UNDEFINED
 from liquid.utils import ReadOnlyChainMap
 
+from clarion.conditions.lazy import LazyText
 from clarion.templates.text_references import refer_to_texts
 from clarion.templates.texts import NAME, Texts, join_key
 from clarion.work import MAX_RUN_WORK, MAX_TEXT_WORK, WorkBudget, allow_work, spend_work, spending
@@ -122,7 +123,8 @@ class LimitedContext(RenderContext):
             raise self._too_much()
         if path[0] == NAME and len(path) > 1 and isinstance(texts := self.scope.get(NAME), Texts):
             return self.write_text(texts, join_key(path))
-        return super().get(path, token=token, default=default)
+        value = super().get(path, token=token, default=default)
+        return str(value) if isinstance(value, LazyText) else value
 
     def write_text(self, texts: Texts, key: str, *, number: Any = None) -> str:
         """Return a text of `t`, or its form for a number; the work of rendering it is that of this template."""

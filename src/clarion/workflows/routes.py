@@ -24,6 +24,7 @@ from clarion.http.preconditions import IfMatch
 from clarion.http.wire import changes_of
 from clarion.ids import EnvironmentId, WorkflowKey
 from clarion.jsontext import plain_value
+from clarion.preferences.unsubscribe.targets import make_sample_links
 from clarion.templates.texts import NAME as TEXTS
 from clarion.vocabulary import Scope, StepType
 from clarion.workflows import actions, store
@@ -216,7 +217,7 @@ async def get_workflow_step(call: Call, workflow_key: WorkflowKey, step_id: str)
     known = await _find_known_texts(call.db, workflow, version)
     env_keys = await list_keys(call.db, call.environment_id)
     variables = describe_variables(version, step, whole=True, env_keys=env_keys)
-    unknown = find_unknown_variables(version, known, env_keys)
+    unknown = find_unknown_variables(version, known, env_keys, is_critical=workflow.is_critical)
     return StepOut.of(step, workflow, variables, call.services.names.origin, unknown.get(step.id, ()))
 
 
@@ -238,7 +239,7 @@ async def preview_workflow_step(
     )
     schema = version.payload_schema if version.validate_payload else None
     values = step.controls if body.control_values is None else body.control_values
-    variables = await _variables_of(call, body, workflow_variables(workflow))
+    variables = await _variables_of(call, body, workflow)
     if version.refers_to_texts or body.control_values is not None:
         owner = _translated(workflow)
         variables[TEXTS] = await call.database.read(partial(find_texts, owner=owner, locale=variables["locale"]))
@@ -257,7 +258,7 @@ async def preview_workflow_step(
 async def preview_unsaved_step(call: DetachedCall, body: UnsavedPreviewIn) -> PreviewOut:
     """Render a step that need not be saved, nor its workflow, with the given variables; nothing is saved or sent."""
     values = body.control_values or {}
-    variables = await _variables_of(call, body, {})
+    variables = await _variables_of(call, body, None)
     if body.workflow_id is not None:
         find = partial(store.get_workflow, environment_id=call.environment_id, reference=body.workflow_id)
         owner = _translated(await call.database.read(find))
@@ -279,15 +280,19 @@ async def _preview(
     return PreviewResultOut(type=step_type, preview=preview)
 
 
-async def _variables_of(call: DetachedCall, body: PreviewIn, workflow: Mapping[str, Any]) -> dict[str, Any]:
+async def _variables_of(call: DetachedCall, body: PreviewIn, workflow: Workflow | None) -> dict[str, Any]:
     """The variables that are given, and what the environment has where they are not."""
     given_values: dict[str, Any] = plain_value(body.preview_payload or PreviewPayloadIn())
     content = await call.database.read(
         partial(find_environment_content, environment_id=call.caller.environment_id, vault=call.services.vault)
     )
     locale = given_values["subscriber"].get("locale") or content.default_locale
-    defaults = {"workflow": workflow, "step": digest_variables(None), "env": content.masked_env, "locale": locale}
-    return defaults | given_values
+    links = make_sample_links(
+        call.services.settings.public_url, is_critical=workflow is not None and workflow.is_critical
+    )
+    known = {} if workflow is None else workflow_variables(workflow)
+    defaults = {"workflow": known, "step": digest_variables(None), "env": content.masked_env, "locale": locale}
+    return defaults | links | given_values
 
 
 async def _show(call: Call, current: VersionedWorkflow) -> WorkflowOut:

@@ -230,6 +230,10 @@ class PreviewPayloadIn(Wire):
     """The environment and its variables, as templates see `env`; without it, the real ones, with secrets masked."""
     locale: str | UnsetType = UNSET
     """The language to render in; without it, that of `subscriber`, else the default of the organization."""
+    unsubscribe_url: str | UnsetType = field(name="unsubscribe_url", default=UNSET)
+    """The link to unsubscribe; without it, a sample, which changes nothing."""
+    preferences_url: str | UnsetType = field(name="preferences_url", default=UNSET)
+    """The link to choose messages; without it, a sample, which changes nothing."""
 
 
 class PreviewIn(Wire):

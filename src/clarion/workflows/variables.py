@@ -33,6 +33,14 @@ _ANY_OBJECT: Schema = {"type": "object", "additionalProperties": True}
 _PAYLOAD: Schema = {"$ref": "#/properties/payload"}
 _PAYLOAD_ID = "urn:clarion:payload"
 
+_LINKS: Final[Schema] = {
+    "unsubscribe_url": _TEXT
+    | {"format": "uri", "description": "Where the person unsubscribes from this; empty if the workflow is critical"},
+    "preferences_url": _TEXT | {"format": "uri", "description": "Where the person chooses which messages they get"},
+}
+_UNSUBSCRIBE: Final = ("unsubscribe_url",)
+_CRITICAL: Final = "'unsubscribe_url' is empty in critical workflows, from which nobody can unsubscribe; remove it"
+
 MAX_CHECKED_MARKUP: Final = 2_000
 """How much markup of a workflow is checked: it is parsed for the answer, which takes up to 40 ms. Most have less."""
 
@@ -135,6 +143,7 @@ def describe_variables(
     """
     place = next((number for number, one in enumerate(version.steps) if one.id == step.id), len(version.steps))
     earlier = [one for one in version.steps[:place] if one.active]
+    links = {} if step.channel is None else _LINKS
     actor = _person_schema("Who acted, if the trigger names an actor")
     return _closed(
         {
@@ -148,6 +157,7 @@ def describe_variables(
             "env": _environment_schema(env_keys),
             "locale": _TEXT | {"description": "The language of the person, such as en_US"},
             TEXTS: _ANY_OBJECT | {"description": "The translated texts of the workflow, by their keys"},
+            **links,
         },
         "Variables of templates and conditions",
     )
@@ -223,7 +233,11 @@ def _closed(properties: Schema, description: str | None) -> Schema:
 
 
 def find_unknown_variables(
-    version: WorkflowVersion, known: KnownTexts | None = None, env_keys: Collection[str] | None = None
+    version: WorkflowVersion,
+    known: KnownTexts | None = None,
+    env_keys: Collection[str] | None = None,
+    *,
+    is_critical: bool = False,
 ) -> dict[str, list[Issue]]:
     """List the variables of each step that can never have a value, and missing texts, by the id of the step.
 
@@ -238,7 +252,7 @@ def find_unknown_variables(
             break
         scope = _scope_of(version, step, env_keys)
         uses = (use for prefix, part, texts in parts for use in _list_uses(prefix, part, texts))
-        issues = [_find_issue(use, scope) for use in uses]
+        issues = [_find_issue(use, scope, is_critical=is_critical) for use in uses]
         if known is not None:
             issues += [issue for prefix, _, texts in parts for issue in _find_missing_texts(prefix, texts, known)]
         by_step[step.id] = list(dict.fromkeys(one for one in issues if one is not None))
@@ -284,8 +298,10 @@ def _find_missing_texts(prefix: str, texts: Sequence[tuple[str, str]], known: Kn
                 yield Issue(prefix + path, IssueType.ILLEGAL_VARIABLE, f"'{name}' can never have a value: {problem}")
 
 
-def _find_issue(use: Use, scope: Mapping[str, Any]) -> Issue | None:
+def _find_issue(use: Use, scope: Mapping[str, Any], *, is_critical: bool) -> Issue | None:
     path, meant = use
+    if is_critical and _UNSUBSCRIBE in meant:
+        return Issue(path, IssueType.ILLEGAL_VARIABLE, _CRITICAL)
     problems = [_find_problem(reference, scope) for reference in meant]
     if None in problems:
         return None

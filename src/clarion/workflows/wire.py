@@ -317,7 +317,7 @@ def list_steps(
     known: KnownTexts | None = None,
     env_keys: Collection[str] | None = None,
 ) -> list[StepOut]:
-    unknown = find_unknown_variables(version, known, env_keys)
+    unknown = find_unknown_variables(version, known, env_keys, is_critical=workflow.is_critical)
     return [
         StepOut.of(
             step, workflow, describe_variables(version, step, env_keys=env_keys), origin, unknown.get(step.id, ())

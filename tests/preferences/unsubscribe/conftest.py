@@ -1,6 +1,7 @@
 """A person, a workflow, and links to them."""
 
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -8,18 +9,24 @@ import pytest
 from msgspec import Struct
 
 from clarion.app import Application
+from clarion.clock import ManualClock
 from clarion.content.environment import load_environment_content
 from clarion.content.links import LinkSecret
 from clarion.db.port import Database
+from clarion.engine.worker import Engine
 from clarion.environments.model import Environment
 from clarion.preferences.unsubscribe.targets import LinkTarget, sign_target
+from clarion.providers.sending.gateway import ProviderGateway
+from clarion.settings.model import Settings
 from clarion.subscribers.model import Subscriber
 from clarion.vault import Vault
 from clarion.vocabulary import Channel, StepType
 from clarion.workflows.model import Workflow
+from tests.engine.support import World
 from tests.records import make_subscriber, make_workflow
 from tests.support import Api
 
+PUBLIC_URL = "https://clarion.example"
 LoadSecret = Callable[[Environment], Coroutine[Any, Any, LinkSecret]]
 
 
@@ -29,6 +36,20 @@ class Ada(Struct, frozen=True):
     subscriber: Subscriber
     workflow: Workflow
     token: str
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(data_dir=tmp_path, public_url=PUBLIC_URL)
+
+
+@pytest.fixture
+def world(
+    api: Api, application: Application, database: Database, vault: Vault, gateway: ProviderGateway, clock: ManualClock
+) -> World:
+    bus = application.services.bus
+    engine = Engine(database, clock=clock, vault=vault, bus=bus, gateway=gateway, public_url=PUBLIC_URL + "/")
+    return World(api, engine, clock)
 
 
 @pytest.fixture

@@ -40,6 +40,15 @@ def read_target(secret: LinkSecret, token: str) -> LinkTarget | None:
     return LinkTarget(SubscriberId(data[:16]), WorkflowId(data[16:32]), _CHANNELS[data[32]])
 
 
+def make_sample_links(public_url: str | None, *, is_critical: bool) -> dict[str, str]:
+    """Return what texts of messages see as links where nothing is sent."""
+    if public_url is None:
+        return {}
+    base_url = public_url.rstrip("/")
+    unsubscribe_url = "" if is_critical else f"{base_url}{UNSUBSCRIBE_PATH}?token={SAMPLE}"
+    return {"unsubscribe_url": unsubscribe_url, "preferences_url": f"{base_url}{PREFERENCES_PATH}?token={SAMPLE}"}
+
+
 class PersonalLinks(Struct, frozen=True):
     """Makes the links of an environment's messages."""
 

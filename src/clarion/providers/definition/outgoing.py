@@ -40,6 +40,8 @@ class Outgoing(PartlyPrinted, frozen=True, kw_only=True):
     """Facts about the trigger for receivers of plain webhooks: transactionId, workflowIdentifier, payload…"""
     receipts_url: str | None = None
     """Where the provider sends receipts, for providers that take a callback URL with each message."""
+    unsubscribe_url: str | None = None
+    """Where the person unsubscribes from e-mails of this kind; None: they cannot."""
     credentials: Mapping[str, Any] = {}
     overrides: Mapping[str, Any] = {}
     trace_headers: Mapping[str, str] = {}

@@ -30,6 +30,9 @@ _RESERVED_HEADERS = frozenset(
     {"from", "to", "cc", "bcc", "sender", "return-path", "message-id", "mime-version", "subject", "date"}
 )
 _REPLY_TO = "reply-to"
+UNSUBSCRIBE_OPTION = "unsubscribeUrl"
+"""The link to unsubscribe among the stored options of an e-mail; only the engine sets it."""
+_LIST_UNSUBSCRIBE = "List-Unsubscribe"
 _PART = r"[A-Za-z0-9!#$%&'*+.^_`{|}~-]+"
 _MEDIA_TYPE = re.compile(rf"(?!multipart/){_PART}/{_PART}(?: ?; ?{_PART}=(?:{_PART}|\"[^\"\\]*\"))*", re.IGNORECASE)
 _CONTENT_ID = re.compile(r"[!-;=?-~ ]+")
@@ -112,7 +115,7 @@ def read_email(outgoing: Outgoing, account: Credentials, now: Millis) -> Email:
     html, text = read_bodies(outgoing.content, given)
     to = _recipient(outgoing.email)
     to_others = _without(_addresses(given, "to"), (to,))
-    headers = dict(_headers(given.get("headers")))
+    headers = with_unsubscribe_headers(dict(_headers(given.get("headers"))), outgoing.unsubscribe_url)
     reply_to = _reply_to(given, headers)
     return Email(
         message_id=outgoing.message_id,
@@ -154,6 +157,19 @@ def can_set_header(name: str) -> bool:
     return (
         _HEADER_NAME.fullmatch(name) is not None and lower not in _RESERVED_HEADERS and not lower.startswith("content-")
     )
+
+
+def with_unsubscribe_headers(headers: dict[str, str], url: str | None) -> dict[str, str]:
+    """Add what mail programs unsubscribe by (RFC 2369), with one click if the link is safe (RFC 8058).
+
+    Headers that the step or the trigger gives win.
+    """
+    if url is None or any(name.lower() == _LIST_UNSUBSCRIBE.lower() for name in headers):
+        return headers
+    added = {_LIST_UNSUBSCRIBE: f"<{url}>"}
+    if url.startswith("https:"):
+        added[f"{_LIST_UNSUBSCRIBE}-Post"] = "List-Unsubscribe=One-Click"
+    return {**added, **headers}
 
 
 def read_bodies(content: str, given: Mapping[str, Any]) -> tuple[str | None, str]:
