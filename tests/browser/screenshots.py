@@ -8,8 +8,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from playwright.async_api import Page, ViewportSize, async_playwright, expect
+from playwright.async_api import Browser, Page, ViewportSize, async_playwright, expect
 
+from clarion.preferences.unsubscribe.page import Choice, Reader, render_choices
+from clarion.vocabulary import Channel
 from tests.browser.conftest import find_chromium
 from tests.browser.dashboard.demo import make_demo_desk
 from tests.browser.dashboard.desk import Desk, Team
@@ -42,7 +44,19 @@ async def take_all(desk: Desk, folder: Path) -> None:
             for name, address in shown.items():
                 await desk.open(page, address)
                 await take(page, folder / f"{name}-{scheme}.png")
+        await take_preferences(browser, folder / "preferences-page.png")
         await browser.close()
+
+
+async def take_preferences(browser: Browser, path: Path) -> None:
+    """The page on which people choose, as it is after they have saved."""
+    page = await browser.new_page(viewport=ViewportSize(width=640, height=720))
+    choices = [
+        Choice("1", "Weekly digest", {Channel.EMAIL: False, Channel.IN_APP: True}),
+        Choice("2", "Order updates", {Channel.EMAIL: True, Channel.SMS: True, Channel.PUSH: False}),
+    ]
+    await page.set_content(render_choices(Reader("en", "token"), choices, ["Sign-in code"], is_saved=True))
+    await page.screenshot(path=path)
 
 
 async def take(page: Page, path: Path) -> None:

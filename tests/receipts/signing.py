@@ -142,7 +142,10 @@ def mailgun(kind: str, message_id: str, **data: Any) -> Signed:
 
 
 def twilio(url: str, status: str, sid: str, **more: str) -> Signed:
-    fields = {"MessageSid": sid, "MessageStatus": status, "To": "+442079460000", **more}
+    return sign_twilio(url, {"MessageSid": sid, "MessageStatus": status, "To": "+442079460000", **more})
+
+
+def sign_twilio(url: str, fields: Mapping[str, str]) -> Signed:
     text = url + "".join(f"{name}{fields[name]}" for name in sorted(fields))
     signature = base64.b64encode(hmac.new(TWILIO_TOKEN.encode(), text.encode(), hashlib.sha1).digest()).decode()
     headers = {"X-Twilio-Signature": signature, "Content-Type": "application/x-www-form-urlencoded"}

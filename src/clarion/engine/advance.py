@@ -252,7 +252,8 @@ def _refuse_by_preference(context: StepContext) -> StepOutcome | None:
     verdict = decide_channel(layers, channel)
     if verdict.enabled or verdict.layer is None:
         return None
-    context.note(_FILTERED_BY[verdict.layer], raw={"channel": channel, "layer": verdict.layer})
+    raw = {"channel": channel, "layer": verdict.layer}
+    context.note(_FILTERED_BY[verdict.layer], raw=raw if verdict.reason is None else raw | {"reason": verdict.reason})
     return Skipped()
 
 

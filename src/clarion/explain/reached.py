@@ -9,7 +9,7 @@ from clarion.explain.observed import Observed
 from clarion.explain.store import PreferenceSwitch
 from clarion.jobs.details import DetailCode, code_of
 from clarion.jsontext import json_text
-from clarion.preferences.model import DecidingLayer
+from clarion.preferences.model import ChangeReason, DecidingLayer
 from clarion.schedules import next_within
 from clarion.vocabulary import Channel
 
@@ -123,6 +123,13 @@ def _value(value: Any) -> str:
     return "absent" if value is None else json_text(value)
 
 
+_UNSUBSCRIBED = {
+    ChangeReason.LINK: "by the link to unsubscribe in a message",
+    ChangeReason.ONE_CLICK: "by the button to unsubscribe of the mail program",
+    ChangeReason.SMS_KEYWORD: "by a text message with a word such as STOP",
+}
+
+
 def filtered(observed: Observed) -> Decision:
     """A layer of preferences switched the channel off."""
     layer = DecidingLayer(observed.raw.get("layer", DecidingLayer.WORKFLOW_DEFAULT))
@@ -139,7 +146,11 @@ def filtered(observed: Observed) -> Decision:
         values["switchedAt"] = iso_text(switch.updated_at)
     elif switch is not None:
         later = f" {observed.name} has changed this since, on {observed.day(switch.updated_at)}."
-    summary = f"{observed.name} switched {word} off {where}{when}; the workflow is not critical.{later}"
+    how = ""
+    if observed.raw.get("reason") in _UNSUBSCRIBED:
+        values["reason"] = observed.raw["reason"]
+        how = f" {_UNSUBSCRIBED[observed.raw['reason']]}"
+    summary = f"{observed.name} switched {word} off {where}{how}{when}; the workflow is not critical.{later}"
     remedy = f"{observed.name} switches {word} on again, or the workflow is made critical."
     return observed.decision(DecisionKind.PREFERENCE, Verdict.STOPPED, summary, remedy, values=values)
 

@@ -15,6 +15,7 @@ from clarion.integrations.model import Integration
 from clarion.providers.definition.provider import HttpProvider
 from clarion.providers.definition.receipts import (
     Callback,
+    InboundText,
     ProviderReply,
     Receipt,
     ReceiptForged,
@@ -26,6 +27,7 @@ from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.registry import find_provider
 from clarion.providers.sending.redaction import make_account_redactor
 from clarion.receipts import actions, store
+from clarion.receipts.inbound import record_texts
 from clarion.receipts.model import read_report
 from clarion.secret import Secret
 from clarion.vocabulary import Scope
@@ -99,6 +101,9 @@ async def _receive(call: DetachedCall, environment_id: str, integration_id: str)
         reports = [read_report(one, integration, redact, now) for one in receipts]
     except RecursionError:
         raise Malformed("The report is nested too deep") from None
+    texts = _read_texts(integration, callback)
+    if texts:
+        await record_texts(call.database, integration, texts, now)
     if reports:
         await actions.record_reports(call.database, integration, reports, now, tracer=call.services.tracer)
     return _THANKS
@@ -141,6 +146,13 @@ async def _read(
         raise Malformed(str(error)) from None
     except RecursionError:
         raise Malformed("The report is nested too deep") from None
+
+
+def _read_texts(integration: Integration, callback: Callback) -> list[InboundText]:
+    """Return what people sent, from a call that is known to be the provider's."""
+    provider = find_provider(integration.provider_id)
+    receipts = provider.receipts if isinstance(provider, HttpProvider) else None
+    return [] if receipts is None else receipts.inbound(callback)
 
 
 async def _get_integration(call: DetachedCall, environment_text: str, integration_text: str) -> Integration:

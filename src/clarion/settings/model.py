@@ -57,7 +57,9 @@ class Settings:
         "`id:base64 of 32 bytes`, comma-separated; the first one writes. Generated into the data folder when unset.",
     )
     public_url: str | None = _setting(
-        None, "Address of the API as providers reach it, such as `https://api.example.com`: receipts are sent there."
+        None,
+        "Address of the API as providers and people reach it, such as `https://api.example.com`: receipts are sent "
+        "there, and links to unsubscribe lead there.",
     )
     cors_origins: tuple[str, ...] = _setting((), "Origins that browsers may call from, comma-separated, or `*`.")
     inbox_origins: tuple[str, ...] = _setting(

@@ -172,6 +172,7 @@ def describe_layout_variables() -> Schema:
             "context": _context_schema(),
             "env": _environment_schema(None),
             "locale": _TEXT | {"description": "The language of the person, such as en_US"},
+            **_LINKS,
         },
         "Variables of layouts",
     )
@@ -298,7 +299,7 @@ def _find_missing_texts(prefix: str, texts: Sequence[tuple[str, str]], known: Kn
                 yield Issue(prefix + path, IssueType.ILLEGAL_VARIABLE, f"'{name}' can never have a value: {problem}")
 
 
-def _find_issue(use: Use, scope: Mapping[str, Any], *, is_critical: bool) -> Issue | None:
+def _find_issue(use: Use, scope: Mapping[str, Any], *, is_critical: bool = False) -> Issue | None:
     path, meant = use
     if is_critical and _UNSUBSCRIBE in meant:
         return Issue(path, IssueType.ILLEGAL_VARIABLE, _CRITICAL)

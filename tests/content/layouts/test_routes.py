@@ -32,7 +32,8 @@ async def test_a_new_layout_has_the_content_and_nothing_around_it(api: Api) -> N
 
     assert made["controls"]["values"]["email"] == {"body": START.body, "editorType": "block"}
     assert (made["origin"], made["type"], made["isTranslationEnabled"]) == ("svc-cloud", "BRIDGE", False)
-    assert set(made["variables"]["properties"]) == {"subscriber", "content", "context", "env", "locale"}
+    known = {"subscriber", "content", "context", "env", "locale", "unsubscribe_url", "preferences_url"}
+    assert set(made["variables"]["properties"]) == known
     assert made == await get(api)
     assert made == await get(api, made["_id"])
     assert made == await get(api, made["slug"])

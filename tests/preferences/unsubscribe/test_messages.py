@@ -1,5 +1,6 @@
 """Links and headers in messages, from the trigger to the provider and back to the page."""
 
+import json
 import re
 from typing import Any
 
@@ -15,8 +16,10 @@ from clarion.templates import evaluate_key, render_text
 from tests.engine.providers import ADA, account
 from tests.engine.support import World, in_app, step
 from tests.preferences.unsubscribe.conftest import PUBLIC_URL
-from tests.providers.contract.golden import make_email_message
+from tests.providers.contract.golden import make_email_message, make_gateway
 from tests.providers.contract.smtp_cases import SMTP_CASES, SmtpCase, play_mail
+from tests.providers.contract.table import CASES
+from tests.providers.contract.vendor import play
 from tests.providers.signing.dkim_verifier import find_signature, is_signed, read_tags
 from tests.providers.signing.test_dkim import ED25519, SEED
 
@@ -168,3 +171,16 @@ def test_a_lazy_text_is_made_only_if_it_is_asked_for() -> None:
 
     assert render_text("{{b}}", {"a": LazyText(fail), "b": "x"}) == "x"
     assert evaluate_key("a", {"a": LazyText(lambda: "key")}) == "key"
+
+
+async def test_a_provider_that_charges_for_headers_gets_those_of_the_step_alone() -> None:
+    (case,) = [one for one in CASES if one.id == "mailersend"]
+    async with play(case.answers(case.success)) as vendor, make_gateway(vendor) as gateway:
+        await gateway.send(case.id, replace(case.make_outgoing(overrides={}), unsubscribe_url=URL))
+        await gateway.send(
+            case.id, replace(case.make_outgoing(overrides={"headers": {"X-A": "b"}}), unsubscribe_url=URL)
+        )
+
+    plain, own = (json.loads(request.body) for request in vendor.requests)
+    assert "headers" not in plain
+    assert own["headers"] == [{"name": "X-A", "value": "b"}]

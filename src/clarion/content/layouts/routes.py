@@ -40,6 +40,7 @@ from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.http.preconditions import IfMatch
 from clarion.ids import LayoutKey
 from clarion.jsontext import plain_value
+from clarion.preferences.unsubscribe.targets import make_sample_links
 from clarion.templates.texts import NAME as TEXTS
 from clarion.templates.texts import may_refer_to_texts
 from clarion.vocabulary import Scope
@@ -201,7 +202,8 @@ async def _variables_of(call: DetachedCall, example: LayoutPreviewPayload) -> di
     )
     locale = example.subscriber.get("locale") or content.default_locale
     given_values: dict[str, Any] = plain_value(example)
-    return {"env": content.masked_env, "locale": locale} | given_values
+    links = make_sample_links(call.services.settings.public_url, is_critical=False)
+    return {"env": content.masked_env, "locale": locale} | links | given_values
 
 
 async def _lock(call: Call, layout_key: LayoutKey, if_match: IfMatch) -> VersionedLayout:

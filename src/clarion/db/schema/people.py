@@ -31,6 +31,13 @@ subscribers = Table(
     Index("subscribers_key", "environment_id", "key", unique=True),
     Index("subscribers_updated", "environment_id", "updated_at", "id"),
     Index("subscribers_email", "environment_id", "email"),
+    Index(
+        "subscribers_phone",
+        "environment_id",
+        "phone",
+        sqlite_where=text("phone IS NOT NULL"),
+        postgresql_where=text("phone IS NOT NULL"),
+    ),
     Index("subscribers_search_row", "search_row"),
     Index(
         "subscribers_unproven",

@@ -697,6 +697,7 @@ CREATE INDEX spent_oauth_states_expires ON spent_oauth_states (environment_id, e
 CREATE INDEX subscriber_channels_integration ON subscriber_channels (environment_id, integration_id);
 CREATE INDEX subscribers_email ON subscribers (environment_id, email);
 CREATE UNIQUE INDEX subscribers_key ON subscribers (environment_id, "key");
+CREATE INDEX subscribers_phone ON subscribers (environment_id, phone) WHERE phone IS NOT NULL;
 CREATE INDEX subscribers_search_row ON subscribers (search_row);
 CREATE INDEX subscribers_unproven ON subscribers (environment_id) WHERE is_unproven;
 CREATE INDEX subscribers_updated ON subscribers (environment_id, updated_at, id);
@@ -734,4 +735,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0028', '0027..0028');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0029', '0028..0029');

@@ -151,7 +151,6 @@ FIELDS = {
     "isOnline": "Whether the person is online now, as far as was reported.",
     "lastOnlineAt": "When the person was last online.",
     "subscriber": "The person that it is for.",
-    "linkToken": "The signed token of the link, as it was sent.",
     "topicKey": "The key of the topic.",
     # Workflows and triggers
     "workflowId": "The identifier of the workflow.",

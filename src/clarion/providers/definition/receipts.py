@@ -64,6 +64,16 @@ class Receipt(Struct, frozen=True, kw_only=True):
     raw: Any = None
 
 
+class InboundText(Struct, frozen=True, kw_only=True):
+    """A text message that somebody sent to us."""
+
+    sender: str
+    """Their number, as the provider writes it."""
+    text: str
+    wish: bool | None = None
+    """What the provider says that they ask for: messages, or none; None: it does not say."""
+
+
 class ReceiptRefused(ClarionError):
     """The report cannot be read."""
 
@@ -142,6 +152,8 @@ class Receipts(Struct, Generic[A], frozen=True, kw_only=True):
     """Returns the answer to a call that only verifies our URL; None for any other call."""
     signed_with: str = ""
     """Which credential or certificate verifies signatures; empty if only the token in our URL proves the origin."""
+    inbound: Callable[[Callback], list[InboundText]] = lambda _: []
+    """Returns the text messages that people sent, if the call is about such."""
     source: Callable[[Callback], str] | None = None
     """Returns which customer of the provider sends, for signatures that are the same for all customers."""
 
@@ -199,6 +211,30 @@ class EventReader(Struct, frozen=True, kw_only=True):
             reason=_text(event, self.reason),
             raw=event,
         )
+
+
+class TextReader(Struct, frozen=True, kw_only=True):
+    """Reads text messages whose values are at fixed dotted paths; events without a sender and a text are others."""
+
+    sender: str
+    text: str
+    wish: str = ""
+    """Where the provider says what the person asks for."""
+    stops: str = ""
+    starts: str = ""
+    events: Callable[[Callback], Iterable[Mapping[str, Any]]] = Callback.events
+
+    def __call__(self, callback: Callback) -> list[InboundText]:
+        read = [(_text(event, self.sender), _text(event, self.text), event) for event in self.events(callback)]
+        return [
+            InboundText(sender=sender, text=text, wish=self._read_wish(event))
+            for sender, text, event in read
+            if sender is not None and text is not None
+        ]
+
+    def _read_wish(self, event: Mapping[str, Any]) -> bool | None:
+        said = (_text(event, self.wish) if self.wish else None) or ""
+        return {self.stops: False, self.starts: True}.get(said.lower()) if said else None
 
 
 def kinds_of(**names: Iterable[str]) -> Mapping[str, ReceiptKind]:

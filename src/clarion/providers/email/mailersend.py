@@ -42,7 +42,7 @@ def request(_: MailerSendCredentials, email: Email) -> ProviderRequest:
         "subject": email.subject,
         "text": email.text,
         "html": email.html,
-        "headers": [{"name": name, "value": value} for name, value in email.headers.items()],
+        "headers": [{"name": name, "value": value} for name, value in email.own_headers.items()],
         "attachments": [
             drop_empty(
                 {
@@ -113,5 +113,6 @@ PROVIDER = EmailProvider(
     casing=snake,
     custom_data=rename_members(templateId="templateId", personalization="personalization"),
     documentation="https://developers.mailersend.com/api/v1/email.html",
-    note="Headers of one's own need an Enterprise plan. The type of an attachment is that of its file name.",
+    note="Headers of one's own need an Enterprise plan, so that mails do not get those to unsubscribe by themselves. "
+    "The type of an attachment is that of its file name.",
 )

@@ -92,6 +92,8 @@ class Email(PartlyPrinted, frozen=True, kw_only=True):
     bcc: tuple[Address, ...] = ()
     reply_to: tuple[Address, ...] = ()
     headers: Mapping[str, str] = {}
+    own_headers: Mapping[str, str] = {}
+    """Without those of unsubscribing: what the step and the trigger ask for."""
     attachments: tuple[Attachment, ...] = ()
     context: Mapping[str, Any] = {}
     """Facts about the trigger for receivers of plain webhooks."""
@@ -115,7 +117,7 @@ def read_email(outgoing: Outgoing, account: Credentials, now: Millis) -> Email:
     html, text = read_bodies(outgoing.content, given)
     to = _recipient(outgoing.email)
     to_others = _without(_addresses(given, "to"), (to,))
-    headers = with_unsubscribe_headers(dict(_headers(given.get("headers"))), outgoing.unsubscribe_url)
+    headers = dict(_headers(given.get("headers")))
     reply_to = _reply_to(given, headers)
     return Email(
         message_id=outgoing.message_id,
@@ -129,7 +131,8 @@ def read_email(outgoing: Outgoing, account: Credentials, now: Millis) -> Email:
         cc=_without(_addresses(given, "cc"), (to, *to_others)),
         bcc=_addresses(given, "bcc"),
         reply_to=reply_to,
-        headers=headers,
+        headers=with_unsubscribe_headers(headers, outgoing.unsubscribe_url),
+        own_headers=headers,
         attachments=tuple(_attachments(given.get("attachments"))),
         context=outgoing.context,
         receipts_url=outgoing.receipts_url,

@@ -5,6 +5,7 @@ from clarion.providers.definition.provider import SmsProvider
 from clarion.providers.definition.receipts import EventReader, Receipts, form_events, kinds_of
 from clarion.providers.definition.request import ProviderRequest, basic, drop_empty
 from clarion.providers.definition.result import FailureKind, error_text, json_id
+from clarion.providers.sms.incoming import FORTY_SIX_ELKS
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 
@@ -38,7 +39,7 @@ PROVIDER = SmsProvider(
     sent=json_id("id"),
     failures=(error_text(r"invalid.*\bto\b|\bto\b.*invalid|recipient", FailureKind.RECIPIENT_INVALID, status=400),),
     check=lambda _: ProviderRequest.get(f"{_API}/me"),
-    receipts=Receipts(parse=RECEIPTS),
+    receipts=Receipts(parse=RECEIPTS, inbound=FORTY_SIX_ELKS),
     documentation="https://46elks.com/docs/send-sms",
     note="`user` and `password` are the API's, not those of the dashboard. It refuses in plain sentences that it does "
     "not list: a 400 that calls `to` invalid, or speaks of the recipient, is taken for a number that cannot be, and "

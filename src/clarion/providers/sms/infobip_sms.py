@@ -8,6 +8,7 @@ from clarion.providers.definition.provider import SmsProvider
 from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
 from clarion.providers.definition.request import ProviderRequest, drop_empty, key_header
 from clarion.providers.definition.result import FailureKind, all_equal, codes, error_text, json_id
+from clarion.providers.sms.incoming import INFOBIP
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 
@@ -67,7 +68,7 @@ PROVIDER = SmsProvider(
         error_text(r"destinations\[\d+\]\.to\b", FailureKind.RECIPIENT_INVALID, status=400),
     ),
     check=lambda account: ProviderRequest.get(account.url("/account/1/balance")),
-    receipts=Receipts(parse=RECEIPTS),
+    receipts=Receipts(parse=RECEIPTS, inbound=INFOBIP),
     documentation="https://www.infobip.com/docs/api/channels/sms/outbound-sms/send-sms-messages",
     idempotency="`messageId` in the body",
 )

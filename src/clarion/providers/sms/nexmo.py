@@ -5,6 +5,7 @@ from clarion.providers.definition.provider import SmsProvider
 from clarion.providers.definition.receipts import EventReader, Receipts, json_or_form_events, kinds_of
 from clarion.providers.definition.request import ProviderRequest, basic, drop_empty
 from clarion.providers.definition.result import all_equal, codes, json_id
+from clarion.providers.sms.incoming import VONAGE
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 
@@ -57,7 +58,7 @@ PROVIDER = SmsProvider(
     accepts=all_equal("messages.*.status", "0"),
     failures=(codes("messages.*.status", rate_limited=(1,), retryable=(5, 10), recipient_invalid=(6, 7, 33)),),
     check=lambda _: ProviderRequest.get(f"{_HOST}/account/get-balance"),
-    receipts=Receipts(parse=RECEIPTS),
+    receipts=Receipts(parse=RECEIPTS, inbound=VONAGE),
     documentation="https://developer.vonage.com/en/api/sms",
     note="Addresses for receipts of over 100 characters have to be set in the dashboard.",
 )

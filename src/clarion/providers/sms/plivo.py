@@ -9,6 +9,7 @@ from clarion.providers.definition.receipts import Callback, EventReader, Receipt
 from clarion.providers.definition.request import ProviderRequest, basic, drop_empty, path_part
 from clarion.providers.definition.result import FailureKind, error_text, json_id
 from clarion.providers.signing.signatures import hmac_base64
+from clarion.providers.sms.incoming import PLIVO
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 
@@ -56,7 +57,7 @@ PROVIDER = SmsProvider(
     sent=json_id("message_uuid.0"),
     failures=(error_text(r"is not a valid phone number", FailureKind.RECIPIENT_INVALID, status=400),),
     check=lambda account: ProviderRequest.get(account.url),
-    receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `token`"),
+    receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, inbound=PLIVO, signed_with="signature, key in `token`"),
     casing=snake,
     documentation="https://www.plivo.com/docs/messaging/api/message",
     note="A `from` that is a UUID is taken for that of a Powerpack.",

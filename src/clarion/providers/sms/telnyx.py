@@ -7,6 +7,7 @@ from clarion.providers.definition.receipts import Callback, EventReader, Receipt
 from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
 from clarion.providers.definition.result import codes, json_id, values_at
 from clarion.providers.signing.signatures import is_ed25519_signed
+from clarion.providers.sms.incoming import TELNYX, is_incoming_at_telnyx
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 
@@ -54,6 +55,7 @@ RECEIPTS = EventReader(
     event_id="data.id",
     reason="data.payload.errors.0.title",
     is_hard=lambda event: not _UNKNOWN_NUMBER.isdisjoint(map(str, values_at(event, "data.payload.errors.*.code"))),
+    events=lambda callback: [one for one in callback.events() if not is_incoming_at_telnyx(one)],
 )
 
 PROVIDER = SmsProvider(
@@ -74,7 +76,9 @@ PROVIDER = SmsProvider(
         ),
     ),
     check=lambda _: ProviderRequest.get(f"{_HOST}/balance"),
-    receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, public key in `secretKey`"),
+    receipts=Receipts(
+        is_genuine=is_genuine, parse=RECEIPTS, inbound=TELNYX, signed_with="signature, public key in `secretKey`"
+    ),
     casing=snake,
     documentation="https://developers.telnyx.com/api/messaging/send-message",
 )

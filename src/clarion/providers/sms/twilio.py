@@ -9,6 +9,7 @@ from clarion.providers.definition.receipts import Callback, EventReader, Receipt
 from clarion.providers.definition.request import ProviderRequest, basic, drop_empty, path_part
 from clarion.providers.definition.result import codes, json_id
 from clarion.providers.signing.signatures import hmac_base64
+from clarion.providers.sms.incoming import TWILIO
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 
@@ -59,7 +60,7 @@ PROVIDER = SmsProvider(
     sent=json_id("sid"),
     failures=(codes("code", recipient_invalid=(21211, 21610, 21612, 21614), rate_limited=(20429,)),),
     check=lambda account: ProviderRequest.get(account.url("Balance")),
-    receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `token`"),
+    receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, inbound=TWILIO, signed_with="signature, key in `token`"),
     casing=pascal,
     documentation="https://www.twilio.com/docs/messaging/api/message-resource",
 )
