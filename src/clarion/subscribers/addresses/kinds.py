@@ -135,6 +135,7 @@ class ToolWebhookAddress(Wire, forbid_unknown_fields=True):
 class EndpointKind(Struct, frozen=True):
     shape: type[Wire]
     providers: tuple[str, ...]
+    """Those that send to it; Teams is sent to by webhooks alone."""
     needs_connection: bool = False
 
 
@@ -147,8 +148,8 @@ KINDS: Mapping[EndpointType, EndpointKind] = {
     EndpointType.SLACK_USER: EndpointKind(SlackUserAddress, ("slack",)),
     EndpointType.WEBHOOK: EndpointKind(WebhookAddress, _BY_WEBHOOK),
     EndpointType.PHONE: EndpointKind(PhoneAddress, ("whatsapp-business",)),
-    EndpointType.MS_TEAMS_CHANNEL: EndpointKind(TeamsChannelAddress, ("msteams",)),
-    EndpointType.MS_TEAMS_USER: EndpointKind(TeamsUserAddress, ("msteams",)),
+    EndpointType.MS_TEAMS_CHANNEL: EndpointKind(TeamsChannelAddress, ()),
+    EndpointType.MS_TEAMS_USER: EndpointKind(TeamsUserAddress, ()),
     EndpointType.TELEGRAM_CHAT: EndpointKind(TelegramChatAddress, ("telegram",)),
     EndpointType.WEBEX_ROOM: EndpointKind(WebexRoomAddress, ("webex-messaging",), needs_connection=True),
     EndpointType.WEBEX_PERSON: EndpointKind(WebexPersonAddress, ("webex-messaging",), needs_connection=True),
