@@ -205,6 +205,7 @@ class ChannelProvider(StrEnum):
     ROCKET_CHAT = "rocket-chat"
     WHATSAPP_BUSINESS = "whatsapp-business"
     CHAT_WEBHOOK = "chat-webhook"
+    TELEGRAM = "telegram"
     FCM = "fcm"
     APNS = "apns"
     EXPO = "expo"

@@ -163,6 +163,22 @@ async def test_a_phone_endpoint_gets_whatsapp_in_the_place_of_the_persons_number
     assert [body["to"] for _, _, body in sent(vendor)] == ["441632960000"]
 
 
+async def test_a_telegram_endpoint_gets_a_message_of_the_bot(world: World, vendor: Vendor) -> None:
+    account = {"providerId": "telegram", "channel": "chat", "identifier": "bot", "active": True}
+    await create(world.api, "/v1/integrations", account | {"credentials": {"apiToken": "1:bot-token"}})
+    await create(world.api, "/v2/subscribers", {"subscriberId": "ada"})
+    await add_endpoint(world.api, integrationIdentifier="bot", type="telegram_chat", endpoint={"chatId": "77"})
+    await world.make_workflow(CHAT)
+    vendor.answers = lambda _: Reply(body='{"ok": true, "result": {"message_id": 5}}')
+
+    await world.trigger()
+    await world.work()
+
+    body = {"chat_id": "77", "text": "Hello "}
+    assert sent(vendor) == [("https://api.telegram.org/bot1:bot-token/sendMessage", None, body)]
+    assert await world.statuses() == [["completed"]]
+
+
 async def test_a_simulation_names_the_endpoint(world: World, vendor: Vendor) -> None:
     await make_slack(world.api, "ada")
     await connect(world.api, identifier="acme", subscriberId="ada")

@@ -91,4 +91,6 @@ def _credentials(kind: EndpointType, endpoint: dict[str, Any]) -> dict[str, Any]
         return {"channel": endpoint["channelId"]}
     if kind is EndpointType.SLACK_USER:
         return {"channel": endpoint["userId"]}
+    if kind is EndpointType.TELEGRAM_CHAT:
+        return {"channel": endpoint["chatId"]}
     return {name: value for name, value in endpoint.items() if name != "url"} | {"endpointType": kind}
