@@ -57,7 +57,7 @@ async def test_variables_of_environments(client: Novu, environment: Environment)
     assert [one.value for one in made.values] == [SECRET_MASK]
     assert (renamed.key, renamed.values) == ("API_TOKEN", made.values)
     assert usage.workflows == []
-    with pytest.raises(models.ErrorDto):
+    with pytest.raises(models.APIError):
         await call(variables.retrieve, variable_key="API_TOKEN")
 
 
