@@ -26,6 +26,7 @@ NOT_AUDITED = {
     ("POST", "/v1/workflows/steps/preview"): "saves nothing",
     ("POST", "/v2/layouts/{layoutId}/preview"): "saves nothing",
     ("POST", "/v2/environments/{targetEnvironmentId}/diff"): "saves nothing",
+    ("PUT", "/v2/workflows/{workflowId}/sync"): "promotes: the log of the target has it (tests/environments/promotion)",
     ("POST", "/v1/simulate"): "saves nothing",
     ("POST", "/v1/integrations/{integrationId}/test"): "sends a message and saves nothing",
     ("POST", "/v1/webhooks/endpoints/{endpointId}/test"): "sends an event, which the deliveries list",

@@ -244,6 +244,7 @@ def tell_of_environments(story: Story) -> None:
     other = story.send("POST /v1/environments")
     story.send("POST /v2/environments/{targetEnvironmentId}/diff", targetEnvironmentId=other["_id"])
     story.send("POST /v2/environments/{targetEnvironmentId}/publish")
+    story.send("PUT /v2/workflows/{workflowId}/sync", **{ID: other["_id"]})
     story.send("PATCH /v1/environments/{environmentId}", environmentId=other["_id"])
     story.send("PUT /v1/environments/{environmentId}")
     key = story.send("POST /v1/environments/api-keys")

@@ -9,7 +9,7 @@ from clarion.audit.model import Action, Author
 from clarion.audit.recording import record_event
 from clarion.db.port import Connection
 from clarion.environments.model import Environment
-from clarion.environments.promotion import integrations, workflows
+from clarion.environments.promotion import integrations, layouts, workflows
 from clarion.environments.promotion.model import PromotedType, PromotionContext, Resource, ResourceDiff, diff_resources
 from clarion.environments.variables.model import is_used_in
 from clarion.environments.variables.store import list_keys_lacking
@@ -45,6 +45,14 @@ KINDS = (
         is_pruned=False,
     ),
     ResourceKind(
+        type=PromotedType.LAYOUT,
+        read_scope=Scope.WORKFLOWS_READ,
+        write_scope=Scope.WORKFLOWS_WRITE,
+        list_resources=layouts.list_resources,
+        apply=layouts.apply,
+        is_pruned=False,
+    ),
+    ResourceKind(
         type=PromotedType.WORKFLOW,
         read_scope=Scope.WORKFLOWS_READ,
         write_scope=Scope.WORKFLOWS_WRITE,
@@ -53,7 +61,7 @@ KINDS = (
         is_pruned=True,
     ),
 )
-"""A further kind, such as layouts, is a module like `workflows`, a member of PromotedType and an entry here."""
+"""A further kind is a module like `workflows`, a member of PromotedType and an entry here."""
 
 
 class Selected(Struct, frozen=True):
@@ -73,7 +81,12 @@ class Promotion(Struct, frozen=True, kw_only=True):
 
     @property
     def kinds(self) -> list[ResourceKind]:
-        return [kind for kind in KINDS if self.only is None or any(one.type is kind.type for one in self.only)]
+        if self.only is None:
+            return list(KINDS)
+        types = {one.type for one in self.only}
+        # Workflows take their layouts along.
+        types |= {PromotedType.LAYOUT} if PromotedType.WORKFLOW in types else set()
+        return [kind for kind in KINDS if kind.type in types]
 
 
 class Promoted(Struct, frozen=True):
@@ -176,7 +189,21 @@ def _select(diffs: list[ResourceDiff], promotion: Promotion) -> list[ResourceDif
         problems[f"resources.{index}.resourceId"] = [Problem(message, wanted.identifier)]
     if problems:
         raise Invalid(problems)
-    return chosen
+    return [*_list_layouts(diffs, chosen), *chosen]
+
+
+def _list_layouts(diffs: Sequence[ResourceDiff], chosen: Sequence[ResourceDiff]) -> list[ResourceDiff]:
+    """The layouts that chosen workflows of the source use and that differ, unless they are chosen themselves."""
+    workflows = (one.source for one in chosen if one.type is PromotedType.WORKFLOW and one.source is not None)
+    used: set[str] = {key for source in workflows for key in source.record[1].layout_keys}
+    return [
+        diff
+        for diff in diffs
+        if diff.type is PromotedType.LAYOUT
+        and diff.shown.identifier in used
+        and diff.action in (DiffAction.ADDED, DiffAction.MODIFIED)
+        and diff not in chosen
+    ]
 
 
 def _is_named(diff: ResourceDiff, wanted: Selected) -> bool:

@@ -17,6 +17,7 @@ class PromotedType(StrEnum):
     """What is promoted."""
 
     WORKFLOW = "workflow"
+    LAYOUT = "layout"
     INTEGRATION = "integration"
 
 

@@ -2,19 +2,23 @@
 
 from clarion.audit.model import Author
 from clarion.audit.recording import author_of
+from clarion.content.translations.groups import ResourceType, Translated
+from clarion.content.translations.known import get_known_texts
 from clarion.db.port import Connection
 from clarion.environments.access import Reach, access_environment
 from clarion.environments.model import Environment
 from clarion.environments.promotion import actions
-from clarion.environments.promotion.actions import Promotion
-from clarion.environments.promotion.model import PromotionContext, ResourceDiff
-from clarion.environments.promotion.wire import DiffIn, EnvironmentDiffOut, PublishIn, PublishResultOut, TagOut
+from clarion.environments.promotion.actions import Promotion, Selected
+from clarion.environments.promotion.model import PromotedType, PromotionContext, ResourceDiff
+from clarion.environments.promotion.wire import DiffIn, EnvironmentDiffOut, PublishIn, PublishResultOut, SyncIn, TagOut
+from clarion.environments.variables.store import list_keys
 from clarion.errors import Invalid
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.http.services import Services
-from clarion.ids import EnvironmentId
+from clarion.ids import EnvironmentId, WorkflowKey
 from clarion.vocabulary import Scope
-from clarion.workflows.store import list_workflows
+from clarion.workflows.store import get_version, get_workflow, list_workflows
+from clarion.workflows.wire import WorkflowOut
 
 
 @operation(
@@ -62,6 +66,27 @@ async def publish_environment(call: Call, target_id: EnvironmentId, body: Publis
     return PublishResultOut.of(promoted, await actions.list_lacking_variables(call.db, promotion, diffs))
 
 
+@operation("PUT", "/v2/workflows/{workflowId}/sync", scope=Scope.WORKFLOWS_WRITE, body=SyncIn)
+async def sync_workflow(call: Call, workflow_key: WorkflowKey, body: SyncIn) -> WorkflowOut:
+    """Copy a workflow with the layouts of its steps to another environment, which is what publishing it alone does.
+
+    Answers the workflow of the other environment. An API key needs `organization:reach`.
+    """
+    reach = await Reach.lock(call.db, call.caller)
+    workflow = await get_workflow(call.db, call.environment_id, workflow_key)
+    target_id = EnvironmentId(body.target_environment_id.id)
+    if target_id == call.environment_id:
+        message = "must be another environment than the one of the workflow"
+        raise Invalid.field("targetEnvironmentId", message, body.target_environment_id)
+    only = [Selected(PromotedType.WORKFLOW, workflow.key)]
+    promotion = Promotion(source_id=call.environment_id, target_id=target_id, only=only)
+    source, target = _access(reach, promotion, changes=True)
+    context = _context(call.services, author_of(call))
+    promoted = await actions.promote(call.db, promotion, context)
+    await actions.record_promotion(call.db, source, target, promoted, author=author_of(call), context=context)
+    return await _show_workflow(call, target_id, workflow.key)
+
+
 @operation("GET", "/v2/environments/{environmentId}/tags", scope=Scope.WORKFLOWS_READ)
 async def list_environment_tags(call: Call, environment_id: EnvironmentId) -> list[TagOut]:
     """List the tags of an environment's workflows; an API key needs `organization:reach` for another than its own."""
@@ -75,6 +100,15 @@ async def _compare(
 ) -> tuple[list[ResourceDiff], list[actions.LackingVariable]]:
     diffs = await actions.compare(db, promotion, context)
     return diffs, await actions.list_lacking_variables(db, promotion, diffs)
+
+
+async def _show_workflow(call: Call, environment_id: EnvironmentId, key: WorkflowKey) -> WorkflowOut:
+    workflow = await get_workflow(call.db, environment_id, key)
+    version = await get_version(call.db, workflow)
+    owner = Translated(environment_id, ResourceType.WORKFLOW, workflow.id)
+    known = await get_known_texts(call.db, owner, with_keys=version.refers_to_texts)
+    env_keys = await list_keys(call.db, environment_id)
+    return WorkflowOut.of(workflow, version, call.services.names.origin, known, env_keys)
 
 
 def _promotion(reach: Reach, target_id: EnvironmentId, body: DiffIn, *, prune: bool = True) -> Promotion:

@@ -14,7 +14,7 @@ from clarion.vocabulary import StepType
 from clarion.workflows.differences import Comparable, ComparedPart, DiffAction, Difference
 
 SyncAction = Literal["created", "updated", "deleted"]
-ChangeType = Literal["workflow", "integration", "step"]
+ChangeType = Literal["workflow", "layout", "integration", "step"]
 
 _ACTIONS: dict[DiffAction, SyncAction] = {
     DiffAction.ADDED: "created",
@@ -26,14 +26,14 @@ _ACTIONS: dict[DiffAction, SyncAction] = {
 class SelectedIn(Wire):
     resource_type: PromotedType
     resource_id: Annotated[str, Meta(min_length=1, max_length=255)]
-    """The identifier or `_id` of the workflow or integration."""
+    """The identifier or `_id` of the workflow, layout or integration."""
 
 
 class DiffIn(Wire):
     source_environment_id: IdText | None = None
     """The `_id` of the environment to take from; by default the development environment."""
     resources: Annotated[list[SelectedIn], Meta(min_length=1, max_length=1_000)] | None = None
-    """Only these workflows and integrations; by default all."""
+    """Only these workflows, with the layouts of their steps, layouts and integrations; by default all."""
 
     def selected(self) -> list[Selected] | None:
         if self.resources is None:
@@ -48,9 +48,14 @@ class PublishIn(DiffIn):
     """Whether to delete workflows that the source does not have."""
 
 
+class SyncIn(Wire):
+    target_environment_id: IdText
+    """The `_id` of the environment to copy the workflow to."""
+
+
 class ResourceOut(Wire):
     id: str
-    """The identifier of the workflow, integration or step."""
+    """The identifier of the workflow, layout, integration or step."""
     name: str
     """What people call it."""
     updated_at: DateTimeText | UnsetType = UNSET
@@ -155,7 +160,7 @@ class ResourceDiffOut(Wire):
 
 class EnvironmentSummaryOut(Wire):
     total_entities: int
-    """How many workflows and integrations were compared."""
+    """How many workflows, layouts and integrations were compared."""
     total_changes: int
     """How many of them differ."""
     has_changes: bool
@@ -181,7 +186,7 @@ class EnvironmentDiffOut(Wire):
     target_environment_id: str
     """The `_id` of the environment that would change."""
     resources: list[ResourceDiffOut]
-    """The workflows and integrations, each with its differences."""
+    """The workflows, layouts and integrations, each with its differences."""
     summary: EnvironmentSummaryOut
     """How many of them differ."""
     lacking_variables: list[LackingVariableOut] | UnsetType = UNSET
@@ -247,7 +252,7 @@ class SyncResultOut(Wire):
 
 class PublishSummaryOut(Wire):
     resources: int
-    """How many workflows and integrations there were."""
+    """How many workflows, layouts and integrations there were."""
     successful: int
     """How many were promoted."""
     failed: int

@@ -284,6 +284,7 @@ REQUESTS: dict[str, Any] = {
     },
     "ApiKeyPatch": {"name": "Shop", "expiresAt": "2099-12-31T00:00:00.000Z"},
     "DiffIn": {"resources": _SELECTED},
+    "SyncIn": {"targetEnvironmentId": ID},
     "PublishIn": {"resources": _SELECTED, "dryRun": True},
     "SetUpIn": {"token": TOKEN, "email": "ada@example.com", "name": "Ada Lovelace", "password": PASSWORD},
     "SignInIn": {"email": "ada@example.com", "password": PASSWORD},

@@ -255,6 +255,7 @@ PUBLISHED = frozenset(
         "PUT /v2/workflows/{workflowId}",
         "POST /v2/workflows/{workflowId}/duplicate",
         "POST /v2/workflows/{workflowId}/step/{stepId}/preview",
+        "PUT /v2/workflows/{workflowId}/sync",
         "GET /v2/workflows/{workflowId}/steps/{stepId}",
     }
 )
