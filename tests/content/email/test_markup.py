@@ -39,6 +39,7 @@ def test_styles_are_inlined_and_rules_for_small_screens_stay() -> None:
         "<style>p{color:red}</style><p>a tag that does not end <p",
         "<style>p{color:red}</style>" + "<div>" * (MAX_DEPTH + 1) + "too deep",
         "<style></style><p>empty sheet",
+        "<style>" + "*{a:b}" * 1000 + "</style>" + "<i></i>" * 200,
     ],
 )
 def test_markup_that_cannot_be_inlined_safely_stays_as_it_is(body: str) -> None:

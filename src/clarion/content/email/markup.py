@@ -15,7 +15,9 @@ from clarion.content.email.scanning import MAX_DEPTH, Unreadable, Where, is_too_
 MAX_INLINED: Final = 256 << 10
 """Characters of markup whose style sheets are inlined."""
 MAX_SHEETS: Final = 64 << 10
-"""Characters of the style sheets: each rule is compared with each element."""
+"""Characters of the style sheets."""
+MAX_COMPARISONS: Final = 300_000
+"""Selectors times tags: each is compared with each, which takes up to 0.3 s."""
 
 _LINK: Final = re.compile(
     r"""(\s(?:href|src|action|formaction|background|poster|xlink:href)\s*=\s*)(["'])\s*\{[{%]""", re.IGNORECASE
@@ -64,8 +66,7 @@ def with_language(markup: str) -> str:
 
 def inline_styles(markup: str, *, is_layout: bool = False) -> str:
     """Move the rules of style sheets into the elements; rules for some screens only stay in a sheet."""
-    sheets = _SHEET.findall(markup)
-    if not any(sheet.strip() for sheet in sheets) or sum(map(len, sheets)) > MAX_SHEETS or len(markup) > MAX_INLINED:
+    if not _has_rules(markup) or _is_too_much(markup):
         return markup
     try:
         if is_too_deep(markup):
@@ -79,11 +80,10 @@ def inline_styles(markup: str, *, is_layout: bool = False) -> str:
 
 def explain_no_inlining(markup: str) -> str | None:
     """Return why style sheets of the markup stay as they are, or None if they are inlined."""
-    sheets = _SHEET.findall(markup)
-    if not any(sheet.strip() for sheet in sheets):
+    if not _has_rules(markup):
         return None
-    if len(markup) > MAX_INLINED or sum(map(len, sheets)) > MAX_SHEETS:
-        return f"it is longer than {MAX_INLINED >> 10} KB, or its style sheets than {MAX_SHEETS >> 10} KB"
+    if _is_too_much(markup):
+        return f"it is longer than {MAX_INLINED >> 10} KB, or has too many rules for so many elements"
     try:
         if is_too_deep(markup):
             return f"it has too many elements, or more than {MAX_DEPTH} inside each other"
@@ -93,6 +93,16 @@ def explain_no_inlining(markup: str) -> str | None:
     if protected is None:
         return "Liquid stands between the attributes of a tag, or is a condition in a style sheet"
     return None
+
+
+def _has_rules(markup: str) -> bool:
+    return any(sheet.strip() for sheet in _SHEET.findall(markup))
+
+
+def _is_too_much(markup: str) -> bool:
+    sheets = "".join(_SHEET.findall(markup))
+    selectors = sheets.count("{") + sheets.count(",")
+    return len(markup) > MAX_INLINED or len(sheets) > MAX_SHEETS or selectors * markup.count("<") > MAX_COMPARISONS
 
 
 def _find_quote(markup: str, start: int, quote: str) -> int | None:
