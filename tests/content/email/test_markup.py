@@ -95,6 +95,20 @@ def test_no_value_decides_the_scheme_of_a_link(written: str, url: str, href: str
     assert render(f"<a href={written}>x</a>", {"payload": {"url": url}}, layout=None) == f"<a href={href}>x</a>"
 
 
+@pytest.mark.parametrize(
+    ("tag", "quoted"),
+    [
+        ("<p class={{ payload.x }}>", '<p class="a onclick=b">'),
+        ("<p class=b-{{ payload.x }}-{{ payload.x }} id=c>", '<p class="b-a onclick=b-a onclick=b" id=c>'),
+        ("<a href={{payload.x}}>", '<a href="a onclick=b">'),
+        ("<p title='{{ payload.x }}'>=", "<p title='a onclick=b'>="),
+        ("<p>x={{ payload.x }} y", "<p>x=a onclick=b y"),
+    ],
+)
+def test_a_value_without_quotes_gets_them(tag: str, quoted: str) -> None:
+    assert render(tag, {"payload": {"x": "a onclick=b"}}, layout=None) == quoted
+
+
 def test_mjml_becomes_html_and_keeps_its_liquid() -> None:
     payload = {"name": "<Ada>", "a": 1, "url": "javascript:x", "items": ["<1>", "2"]}
 

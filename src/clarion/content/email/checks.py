@@ -139,8 +139,11 @@ def _first_pieces(markup: str) -> list[Piece] | None:
 def _element_warnings(markup: str, pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:
     for number, piece in enumerate(pieces):
         if not piece.name:
-            if piece.where is Where.IN_TAG and markup[piece.start - 1] == "=":
-                yield piece.start, "a value stands in an attribute without quotes, and may end it"
+            if piece.where is Where.IN_TAG and markup.startswith("{{", piece.start):
+                yield (
+                    piece.start,
+                    "a value stands between the attributes of a tag, or without quotes, and may add attributes",
+                )
         elif piece.name == "img" and "alt" not in _attributes_of(markup[piece.start : piece.end]):
             yield piece.start, "a picture has no 'alt': say what it shows, or give it an empty one if it is decoration"
         elif piece.name == "a" and not piece.is_end:

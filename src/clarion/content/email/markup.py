@@ -22,6 +22,7 @@ MAX_COMPARISONS: Final = 300_000
 _LINK: Final = re.compile(
     r"""(\s(?:href|src|action|formaction|background|poster|xlink:href)\s*=\s*)(["'])\s*\{[{%]""", re.IGNORECASE
 )
+_UNQUOTED: Final = re.compile(r"=[^\s\"'<>{]*\{\{")
 _OUTPUT: Final = re.compile(r"\{\{(-?)((?:(?!\}\}).)*?)(-?)\}\}", re.DOTALL)
 _SHEET: Final = re.compile(r"<style\b[^<>]*>(.*?)</style", re.IGNORECASE | re.DOTALL)
 _DOCUMENT: Final = re.compile(r"<(?:html|head|body)[\s>]", re.IGNORECASE)
@@ -35,8 +36,37 @@ _MARKER: Final = re.compile(r"<!--lqc(\d{5})z-->|lqw(\d{5})z")
 
 def clean_markup(markup: str, *, is_layout: bool = False) -> str:
     """Return the markup with checked links and inlined styles; a layout keeps its sheets for what stands in it."""
-    checked = guard_links(markup)
+    checked = guard_links(quote_values(markup))
     return inline_styles(checked, is_layout=is_layout) if "<style" in checked.lower() else checked
+
+
+def quote_values(markup: str) -> str:
+    """Put quotes around values of attributes that have none, so that a space in a value does not end them."""
+    if not _UNQUOTED.search(markup):
+        return markup
+    try:
+        liquid = [piece for piece in scan(markup) if piece.where is Where.IN_TAG]
+    except Unreadable:
+        return markup
+    ends = {piece.start: piece.end for piece in liquid}
+    texts, position = [], 0
+    for piece in liquid:
+        start = _find_value_start(markup, piece.start, position) if piece.start >= position else None
+        if start is not None:
+            end = piece.end
+            while end in ends or (end < len(markup) and not (markup[end].isspace() or markup[end] == ">")):
+                end = ends.get(end, end + 1)
+            texts += [markup[position:start], f'"{markup[start:end]}"']
+            position = end
+    return "".join([*texts, markup[position:]])
+
+
+def _find_value_start(markup: str, place: int, least: int) -> int | None:
+    """Return where the value of an attribute without quotes begins that reaches to a place."""
+    start = place
+    while start > least and not (markup[start - 1].isspace() or markup[start - 1] in "=<>\"'"):
+        start -= 1
+    return start if start > least and markup[start - 1] == "=" else None
 
 
 def guard_links(markup: str) -> str:
