@@ -88,7 +88,7 @@ async def test_tokens_of_an_old_key_are_sealed_again(api: Api, database: Databas
         ({}, "subscriberId"),
         ({"connectionMode": "subscriber", "context": {"tenant": "acme"}}, "subscriberId"),
         ({"connectionMode": "shared", "subscriberId": "ada"}, "context"),
-        ({"subscriberId": "ada", "identifier": "no spaces"}, "identifier"),
+        ({"subscriberId": "ada", "identifier": " spaces "}, "identifier"),
         ({"subscriberId": "ada", "integrationIdentifier": "in-app"}, "integrationIdentifier"),
         ({"subscriberId": "ada", "auth": {"accessToken": ""}}, "auth.accessToken"),
         ({"subscriberId": "ada", "auth": AUTH | {"expiresAt": "tomorrow"}}, "auth.expiresAt"),
