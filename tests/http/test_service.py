@@ -81,6 +81,7 @@ async def test_every_operation_but_health_receipts_links_and_beginning_a_session
         ("POST", "/v1/auth/sign-out"),
         ("GET", "/v1/auth/methods"),
         *(("GET", f"/v1/auth/oidc/{one}") for one in ("start", "callback")),
+        ("GET", "/v1/integrations/chat/oauth/callback"),
         *(("POST", f"/v1/auth/{one}") for one in ("setup", "invitation", "invitation/accept")),
         *(("POST", f"/v1/auth/{one}") for one in ("reset-request", "reset")),
         *((method, reports) for method in ("GET", "HEAD", "POST")),
