@@ -53,6 +53,19 @@ export const PAGES: readonly PageInfo[] = [
     component: lazy(() => import("./pages/versions/page.tsx")),
   },
   {
+    path: "/layouts",
+    title: texts.pages.layouts,
+    section: "build",
+    scope: "workflows:read",
+    component: lazy(() => import("./pages/layouts/page.tsx")),
+  },
+  {
+    path: "/layouts/:layoutId",
+    title: texts.pages.layout,
+    scope: "workflows:read",
+    component: lazy(() => import("./pages/layout/page.tsx")),
+  },
+  {
     path: "/translations",
     title: texts.pages.translations,
     section: "build",

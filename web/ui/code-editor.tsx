@@ -3,13 +3,13 @@ import type { Editor, EditorOptions, EditorRemark } from "./code-editor/editor.t
 import { texts } from "./code-editor/texts.ts";
 import { TextArea } from "./field.tsx";
 
-export type CodeLanguage = "html" | "text" | "json";
+export type CodeLanguage = "html" | "mjml" | "text" | "json";
 
 export type CodeEditorProps = {
   label: string;
   value: string;
   onValue: (value: string) => void;
-  /** `html` and `text` may have Liquid in them. */
+  /** All but `json` may have Liquid in them. */
   language: CodeLanguage;
   /** The JSON Schema of the variables in scope, for completion. */
   variables?: Record<string, unknown>;

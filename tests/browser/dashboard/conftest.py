@@ -23,6 +23,15 @@ async def desk(team: Team) -> AsyncIterator[Desk]:
     await team.clear()
 
 
+@pytest.fixture
+async def languages(desk: Desk) -> AsyncIterator[None]:
+    """German beside English; the organization is shared by all tests."""
+    async with await desk.team.client("owner", desk.identifier) as owner:
+        await owner.patch("/v1/organizations/settings", json={"defaultLocale": "en_US", "targetLocales": ["de_DE"]})
+        yield
+        await owner.patch("/v1/organizations/settings", json={"defaultLocale": "en_US", "targetLocales": []})
+
+
 async def overflow_of(page: Page) -> int:
     """By how many pixels a page is wider than its window."""
     width: int = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")

@@ -10,6 +10,7 @@ WITHOUT_ID = (
     "/",
     "/activity",
     "/workflows",
+    "/layouts",
     "/translations",
     "/outbox",
     "/subscribers",

@@ -1,7 +1,6 @@
 """Translations: the list, and the table of keys and languages."""
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,6 @@ from tests.browser.dashboard.looks import list_problems
 
 STEP = {"name": "Inbox", "type": "in_app", "controlValues": {"body": "{{t.hello.title}}"}}
 ENGLISH = {"hello": {"title": "Hello"}, "bye": "Bye"}
-
-
-@pytest.fixture
-async def languages(desk: Desk) -> AsyncIterator[None]:
-    """German beside English; the organization is shared by all tests."""
-    async with await desk.team.client("owner", desk.identifier) as owner:
-        await owner.patch("/v1/organizations/settings", json={"defaultLocale": "en_US", "targetLocales": ["de_DE"]})
-        yield
-        await owner.patch("/v1/organizations/settings", json={"defaultLocale": "en_US", "targetLocales": []})
 
 
 async def make_texts(desk: Desk) -> None:

@@ -9,6 +9,8 @@ import { type PreviewRequest, usePreview } from "./use-preview.ts";
 type StepType = components["schemas"]["StepType"];
 
 export type StepPreviewProps = {
+  /** Whose translations it has. */
+  workflowId: string;
   stepType: PreviewRequest["type"];
   /** What is in the form now. */
   controlValues: Record<string, unknown>;
@@ -26,9 +28,10 @@ const CHANNELS: Partial<Record<StepType, (props: ChannelProps) => preact.JSX.Ele
 };
 
 /** A step as the chosen person would get it, while it is written. */
-export function StepPreview({ stepType, controlValues, payloadSchema, variables }: StepPreviewProps) {
+export function StepPreview({ workflowId, stepType, controlValues, payloadSchema, variables }: StepPreviewProps) {
   const { skip: _, ...values } = controlValues;
   const preview = usePreview({
+    workflowId,
     type: stepType,
     controlValues: values,
     payloadSchema,

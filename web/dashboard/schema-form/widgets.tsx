@@ -5,9 +5,6 @@ import type { FieldEditor, FieldProps } from "./field.ts";
 import { KIND_EDITORS } from "./field-editors.tsx";
 import type { PlainField } from "./model.ts";
 
-/** By the `component` of a UI schema; fields of other components have the editor of their kind. */
-export const WIDGETS: Partial<Record<string, FieldEditor>> = {};
-
 /** An editor that is loaded when it is shown; where it cannot be, the field has the editor of its kind. */
 export function lazyEditor(load: () => Promise<{ default: FieldEditor }>): FieldEditor {
   let loaded: FieldEditor | null = null;
@@ -25,3 +22,9 @@ export function lazyEditor(load: () => Promise<{ default: FieldEditor }>): Field
     return Editor === null ? <Loading /> : <Editor {...props} />;
   };
 }
+
+/** By the `component` of a UI schema; fields of other components have the editor of their kind. */
+export const WIDGETS: Partial<Record<string, FieldEditor>> = {
+  EMAIL_BODY: lazyEditor(() => import("../email/body-editor.tsx")),
+  LAYOUT_SELECT: lazyEditor(() => import("../email/layout-field.tsx")),
+};

@@ -71,7 +71,7 @@ export const promotion = {
     moved: "Moved",
     unchanged: "Same",
   },
-  kinds: { workflow: "Workflow", integration: "Integration", step: "Step" },
+  kinds: { workflow: "Workflow", integration: "Integration", layout: "Layout", step: "Step" },
   changes: (count: number) => countText(count, "change", "changes"),
   fieldsOf: (name: string) => `Changed fields of ${name}`,
   publish: (count: number) => `Publish ${countText(count, "resource", "resources")}`,

@@ -29,6 +29,7 @@ export const texts = {
   page: "Page",
   action: "Action",
   createWorkflow: "Create a workflow",
+  createLayout: "Create a layout",
   createSubscriber: "Create a subscriber",
   importSubscribers: "Import subscribers",
   addIntegration: "Add an integration",

@@ -16,6 +16,8 @@ export const texts = {
     workflows: "Workflows",
     workflow: "Workflow",
     versions: "Versions",
+    layouts: "Layouts",
+    layout: "Layout",
     translations: "Translations",
     translation: "Translation",
     outbox: "Outbox",

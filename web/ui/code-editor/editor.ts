@@ -9,7 +9,7 @@ import {
   completionKeymap,
 } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
-import { html, htmlCompletionSource } from "@codemirror/lang-html";
+import { html, htmlCompletionSource, htmlCompletionSourceWith } from "@codemirror/lang-html";
 import { json, jsonParseLinter } from "@codemirror/lang-json";
 import { liquid } from "@codemirror/lang-liquid";
 import { bracketMatching, LanguageSupport, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
@@ -19,13 +19,14 @@ import { drawSelection, EditorView, keymap, lineNumbers } from "@codemirror/view
 import { findChange } from "./change.ts";
 import { suggestAt } from "./completion.ts";
 import { checkLiquid } from "./liquid-check.ts";
+import { MJML_TAGS } from "./mjml.ts";
 import { highlightStyle, theme } from "./theme.ts";
 import { typeOverSelection } from "./typing.ts";
 import type { Schema } from "./variables.ts";
 
 export type EditorOptions = {
   label: string;
-  language: "html" | "text" | "json";
+  language: "html" | "mjml" | "text" | "json";
   variables: Schema | undefined;
   isReadOnly: boolean;
   isInvalid: boolean;
@@ -137,6 +138,8 @@ function changeable({ label, isReadOnly, isInvalid }: EditorOptions): Extension[
   ];
 }
 
+const completeMjml = htmlCompletionSourceWith({ extraTags: MJML_TAGS });
+
 const plainText = new LanguageSupport(
   StreamLanguage.define({
     token(stream) {
@@ -152,8 +155,9 @@ function languageOf(options: () => EditorOptions): Extension {
     return [json(), autocompletion({ override: [] })];
   }
   const suggest = (context: CompletionContext) => complete(context, options().variables ?? {});
-  const sources = language === "html" ? [suggest, htmlCompletionSource] : [suggest];
-  const base = language === "html" ? html({ autoCloseTags: true }) : plainText;
+  const tags = { html: htmlCompletionSource, mjml: completeMjml, text: null }[language];
+  const sources = tags === null ? [suggest] : [suggest, tags];
+  const base = language === "text" ? plainText : html({ autoCloseTags: true });
   return [liquid({ base }), autocompletion({ override: sources, icons: false })];
 }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formOf, patchOf } from "./model.ts";
 
+// Only what the form shows.
 const environment = {
   _id: "1",
   name: "Development",
@@ -12,10 +13,9 @@ const environment = {
   limits: { trigger: { perSecond: 100, burst: 500 } },
   retentionDays: { runs: 30 },
   subscribersCreateTopics: true,
-  tracking: { opens: false, clicks: false },
   createdAt: "2026-05-03T12:00:00.000Z",
   updatedAt: "2026-05-03T12:00:00.000Z",
-};
+} as Parameters<typeof formOf>[0];
 
 test("what is set survives the form, and what is not set stays the installation's", () => {
   const patch = patchOf(formOf(environment));

@@ -22,6 +22,7 @@ export function SampleForm({ workflowId, sample }: { workflowId: string; sample:
     const query = { workflowId: [workflowId], limit: RECENT_RUNS };
     return canReadRuns ? dataOf(await api.GET("/v1/runs", { params: { query }, signal })).data : [];
   });
+  const languages = useLanguages(sample.language);
   const choosing = useAction(async (chosen: string) => {
     setSource(chosen);
     if (chosen === "schema") {
@@ -51,6 +52,12 @@ export function SampleForm({ workflowId, sample }: { workflowId: string; sample:
         onValue={sample.setSubscriberId}
       />
       <SelectField
+        label={texts.language}
+        value={sample.language}
+        options={[{ value: "", label: texts.ownLanguage }, ...languages]}
+        onValue={sample.setLanguage}
+      />
+      <SelectField
         label={texts.payloadFrom}
         value={source}
         options={options}
@@ -69,4 +76,14 @@ export function SampleForm({ workflowId, sample }: { workflowId: string; sample:
       />
     </div>
   );
+}
+
+/** The languages of the organization, and the one that is chosen. */
+function useLanguages(chosen: string) {
+  const settings = useLoaded("languages", async (signal) => {
+    const { defaultLocale, targetLocales } = dataOf(await api.GET("/v1/organizations/settings", { signal })).data;
+    return [defaultLocale, ...targetLocales];
+  });
+  const locales = new Set([...(settings.data ?? []), ...(chosen ? [chosen] : [])]);
+  return [...locales].map((locale) => ({ value: locale, label: locale }));
 }

@@ -67,6 +67,7 @@ function Preview({ editor, step, sample }: SidePaneProps) {
   return (
     <>
       <StepPreview
+        workflowId={saved.workflowId}
         stepType={step.type}
         controlValues={step.controlValues}
         payloadSchema={draft.validatePayload ? draft.payloadSchema : null}

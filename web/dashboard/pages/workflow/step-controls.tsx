@@ -31,12 +31,11 @@ type ControlsFormProps = {
 
 const FIRST: Partial<Record<StepKind, readonly string[]>> = {
   in_app: ["subject", "body", "primaryAction", "secondaryAction"],
-  email: ["subject", "body", "preheader"],
+  email: ["subject", "body", "preheader", "layoutId"],
   push: ["subject", "body"],
 };
-/** Edited elsewhere, or of no use yet; the latter show where they are set. */
-const ELSEWHERE = ["skip"];
-const UNUSED = ["editorType", "layoutId"];
+/** Edited elsewhere: the condition, and the kind of body with the body. */
+const ELSEWHERE = ["skip", "editorType"];
 
 export function isMessage(type: StepKind): boolean {
   return ["in_app", "email", "sms", "chat", "push"].includes(type);
@@ -61,7 +60,7 @@ export function ControlsForm({ type, schema, values, onValues, problems, variabl
         problems={problems}
         {...(isMessage(type) && { variables })}
         disabled={disabled}
-        without={[...ELSEWHERE, ...UNUSED.filter((name) => !values[name])]}
+        without={ELSEWHERE}
         {...(first && { first })}
       />
       {(type === "custom" || extra.length > 0) && (

@@ -12,13 +12,16 @@ export type Sample = {
   /** False if there is nobody of that name. */
   isKnown: boolean;
   setSubscriberId: (subscriberId: string) => void;
+  /** The language to show it in; empty for that of the person. */
+  language: string;
+  setLanguage: (language: string) => void;
   payload: JsonObject;
   /** Null: an example of the schema, or of what the texts print if there is none. */
   setPayload: (payload: JsonObject | null) => void;
   isTyped: boolean;
   hasSchema: boolean;
   /** What templates and conditions see, as far as it is known. */
-  variables: { subscriber: JsonObject; payload: JsonObject; steps: JsonObject };
+  variables: { subscriber: JsonObject; payload: JsonObject; steps: JsonObject; locale?: string };
 };
 
 export function useSample({ payloadSchema, steps }: Pick<Draft, "payloadSchema" | "steps">): Sample {
@@ -31,14 +34,17 @@ export function useSample({ payloadSchema, steps }: Pick<Draft, "payloadSchema" 
   const payload = typed ?? example;
   const subscriberId = state.get("person");
   const person = usePerson(subscriberId);
+  const language = state.get("language");
   return {
     subscriberId,
     isKnown: person.isKnown,
     setSubscriberId: (chosen) => state.set({ person: chosen }),
+    language,
+    setLanguage: (chosen) => state.set({ language: chosen }),
     payload,
     setPayload: setTyped,
     isTyped: typed !== null,
     hasSchema: payloadSchema !== null,
-    variables: { subscriber: person.variables, payload, steps: {} },
+    variables: { subscriber: person.variables, payload, steps: {}, ...(language && { locale: language }) },
   };
 }

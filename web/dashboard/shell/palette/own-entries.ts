@@ -16,6 +16,7 @@ type Scope = components["schemas"]["Scope"];
 /** Pages that begin something; `do` asks the page to open its form. */
 const BEGINNINGS: readonly (readonly [title: string, path: string, scope: Scope, words: string])[] = [
   [texts.createWorkflow, "/workflows?do=create", "workflows:write", "new add"],
+  [texts.createLayout, "/layouts?do=create", "workflows:write", "new add email"],
   [texts.createSubscriber, "/subscribers?do=create", "subscribers:write", "new add person"],
   [texts.importSubscribers, "/subscribers/import", "subscribers:write", "csv upload people"],
   [texts.addIntegration, "/integrations/new", "integrations:write", "new create provider"],

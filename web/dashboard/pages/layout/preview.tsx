@@ -1,0 +1,53 @@
+import { useState } from "preact/hooks";
+import { api, dataOf } from "../../../api/client.ts";
+import { Problem } from "../../../ui/problem.tsx";
+import { Loading } from "../../../ui/states.tsx";
+import { SubscriberPicker } from "../../parts/pickers.tsx";
+import { MailView } from "../../preview/mail-view.tsx";
+import { usePerson } from "../../preview/use-person.ts";
+import { useRendered } from "../../preview/use-rendered.ts";
+import { useCan } from "../../session.ts";
+import { texts } from "../../texts/layouts.ts";
+import { bodyOf, type LayoutDraft } from "./model.ts";
+
+/** The layout around a box, while it is written. */
+export function LayoutPreview({ layoutId, draft }: { layoutId: string; draft: LayoutDraft }) {
+  const canReadPeople = useCan("subscribers:read");
+  const [subscriberId, setSubscriberId] = useState("");
+  const { variables } = usePerson(subscriberId);
+  const body = {
+    controlValues: bodyOf(draft).controlValues ?? {},
+    previewPayload: { subscriber: variables },
+  };
+  const rendered = useRendered(body, async (signal) => {
+    const params = { path: { layoutId } };
+    return dataOf(await api.POST("/v2/layouts/{layoutId}/preview", { params, body, signal }));
+  });
+  const html = rendered.data?.result.preview?.body;
+  const issues = Object.values(rendered.data?.issues?.controls ?? {}).flat();
+  return (
+    <section class="layout-side stack" aria-label={texts.preview} aria-busy={rendered.isLoading}>
+      {rendered.error !== null && <Problem error={rendered.error} onRetry={rendered.retry} />}
+      {issues.map((issue) => (
+        <p key={issue.message} class="preview-problem" role="status">
+          {issue.message}
+        </p>
+      ))}
+      {rendered.data === undefined && rendered.error === null && <Loading />}
+      {html && (
+        <div class="preview-mail">
+          <MailView html={html} />
+        </div>
+      )}
+      {rendered.data && !html && issues.length === 0 && <p class="quiet">{texts.noPreview}</p>}
+      {canReadPeople && (
+        <SubscriberPicker
+          label={texts.previewPerson}
+          hint={texts.previewPersonHint}
+          value={subscriberId}
+          onValue={setSubscriberId}
+        />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,14 @@
+/** Words of the editor of e-mails. */
+export const texts = {
+  kind: "Kind of body",
+  kinds: { html: "HTML", mjml: "MJML", block: "Blocks" },
+  hints: {
+    html: "",
+    mjml: "Tags of MJML become HTML that mail clients show alike; Liquid works in texts and attributes.",
+    block: "A document of blocks, as JSON.",
+  },
+  layout: "Layout",
+  noLayout: "No layout",
+  isDefault: (name: string) => `${name} (default)`,
+  unknownLayout: (key: string) => `${key} (deleted)`,
+};
