@@ -88,6 +88,7 @@ async def test_every_operation_but_health_receipts_links_and_beginning_a_session
         *((method, page) for method in ("GET", "POST") for page in ("/unsubscribe", "/preferences")),
         *((method, f"/t/{kind}/{{linkToken}}") for method in ("GET", "HEAD") for kind in ("c", "o")),
         ("GET", "/t/proof/{challenge}"),
+        ("GET", "/v1/integrations/chat/oauth/callback"),
         ("POST", "/v2/inbound-webhooks/mail/{environmentId}/{integrationId}"),
     }
 
