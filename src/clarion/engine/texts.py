@@ -13,7 +13,7 @@ from clarion.engine.records import Run
 from clarion.engine.steps.decision import StepContext
 from clarion.jobs.details import DetailCode, code_of
 from clarion.templates import make_texts
-from clarion.templates.texts import NAME, TextCatalog, Texts, may_refer_to_texts
+from clarion.templates.texts import NAME, TextCatalog, Texts
 
 
 async def add_texts(db: Connection, runs: Sequence[Run], version: int) -> None:
@@ -22,7 +22,7 @@ async def add_texts(db: Connection, runs: Sequence[Run], version: int) -> None:
         if run.version.refers_to_texts:
             run.texts = await _find_catalog(db, run, ResourceType.WORKFLOW, run.workflow.id, version)
         for layout in run.layouts.values():
-            if layout.version.source is not None and may_refer_to_texts(layout.version.source.body):
+            if layout.version.refers_to_texts:
                 catalog = await _find_catalog(db, run, ResourceType.LAYOUT, layout.id, version)
                 run.layout_texts = {**run.layout_texts, layout.id: catalog}
 

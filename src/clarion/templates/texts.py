@@ -6,7 +6,6 @@ values are, and nothing in it or in its variables is read as a template again.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from liquid.exceptions import LiquidError
@@ -21,8 +20,6 @@ MAX_DEPTH: Final = 5
 MAX_NOTED: Final = 20
 """Missing keys that are told."""
 
-MAX_SEARCHED: Final = 512
-"""Templates of which is known whether they refer to texts."""
 _REFERENCE: Final = re.compile(r"\bt(?:\.|\[|\s*\}\})")
 
 Forms = Mapping[str, str]
@@ -126,7 +123,6 @@ class Texts:
         return key
 
 
-@lru_cache(maxsize=MAX_SEARCHED)
 def may_refer_to_texts(template: str) -> bool:
     """Return whether a template may have a text of `t`; what else looks like one only costs a look-up."""
     return _REFERENCE.search(template) is not None

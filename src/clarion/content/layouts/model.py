@@ -1,5 +1,6 @@
 """Layouts as records, and their immutable versions."""
 
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -9,7 +10,7 @@ from clarion.clock import Millis
 from clarion.content.email.compose import EditorType, LayoutSource
 from clarion.ids import EnvironmentId, LayoutId, LayoutKey, LayoutVersionId, base62_id, find_id, id_base62
 from clarion.jsontext import json_text
-from clarion.templates.texts import Texts
+from clarion.templates.texts import Texts, may_refer_to_texts
 from clarion.workflows.model import kebab
 
 MAX_LAYOUTS: Final = 100
@@ -34,7 +35,7 @@ class Layout(Struct, frozen=True, kw_only=True):
         return f"{kebab(self.name)}{_SLUG_MARK}{id_base62(self.id)}"
 
 
-class LayoutVersion(Struct, frozen=True, kw_only=True):
+class LayoutVersion(Struct, frozen=True, kw_only=True, dict=True):
     environment_id: EnvironmentId
     id: LayoutVersionId
     layout_id: LayoutId
@@ -44,6 +45,11 @@ class LayoutVersion(Struct, frozen=True, kw_only=True):
     actor: Actor | None
     """Who saved it; None: not known."""
     created_at: Millis
+
+    @cached_property
+    def refers_to_texts(self) -> bool:
+        """Whether the body may have a text of `t`."""
+        return self.source is not None and may_refer_to_texts(self.source.body)
 
 
 class VersionedLayout(NamedTuple):

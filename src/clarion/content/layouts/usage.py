@@ -13,7 +13,6 @@ from clarion.content.translations.known import find_texts
 from clarion.db.port import Connection
 from clarion.errors import Invalid, Problem
 from clarion.ids import EnvironmentId, LayoutKey
-from clarion.templates.texts import may_refer_to_texts
 from clarion.vocabulary import StepType
 from clarion.workflows.model import Step, VersionedWorkflow, WorkflowVersion
 from clarion.workflows.store import list_versions_by_id, list_workflows
@@ -57,12 +56,12 @@ async def find_previewed_layout(
     layout = await find_layout(db, environment_id, name)
     if layout is None:
         raise Invalid.field("controlValues.layoutId", UNKNOWN_LAYOUT, name)
-    source = (await list_layout_versions(db, environment_id, [layout.version_id]))[layout.version_id].source
-    if source is None:
+    version = (await list_layout_versions(db, environment_id, [layout.version_id]))[layout.version_id]
+    if version.source is None:
         return None
     owner = Translated(environment_id, ResourceType.LAYOUT, layout.id)
-    has_texts = may_refer_to_texts(source.body)
-    return PreviewedLayout(source=source, texts=await find_texts(db, owner, locale) if has_texts else None)
+    texts = await find_texts(db, owner, locale) if version.refers_to_texts else None
+    return PreviewedLayout(source=version.source, texts=texts)
 
 
 class Layouts:
