@@ -13,6 +13,7 @@ from tests.access.walk import IN_ENVIRONMENT_OF_PATH, WITH_SCOPE, answer, name, 
 from tests.contract.test_isolation import MISSING, everything, theirs
 from tests.members.support import Browser, SignIn
 from tests.support import Api, MakeApi, Site
+from tests.workflows.support import make_workflow
 
 __all__ = ["theirs"]
 
@@ -138,6 +139,7 @@ NAMING = {
     ("POST", "/v2/environments/{targetEnvironmentId}/publish", "sourceEnvironmentId"): {},
     ("POST", "/v1/integrations", "_environmentId"): {"providerId": "fcm", "channel": "push"},
     ("PUT", "/v1/integrations/{integrationId}", "_environmentId"): {"name": "Taken over"},
+    ("PUT", "/v2/workflows/{workflowId}/sync", "targetEnvironmentId"): {},
 }
 """Members of bodies that name an environment, with the rest of the body."""
 BY_OWNERS = {("POST", "/v1/environments", "parentId")}
@@ -165,10 +167,12 @@ async def test_no_operation_reaches_another_environment_by_its_body(
 ) -> None:
     own = dict.fromkeys(("environmentId", "targetEnvironmentId"), id_text(site.development.id))
     integration = (await api.post("/v1/integrations", json={"providerId": "fcm", "channel": "push"})).json()["_id"]
+    workflow = await make_workflow(api)
+    names = {**own, "integrationId": integration, "workflowId": workflow["workflowId"]}
     before = await everything(other_api)
 
     for (method, path, field), rest in NAMING.items():
-        filled = path.format_map({**own, "integrationId": integration})
+        filled = path.format_map(names)
         for who, client in neighbours.items():
             answers = []
             for value in (id_text(site.production.id), MISSING["environmentId"]):

@@ -47,7 +47,12 @@ async def create_translation(call: Call, body: TranslationIn) -> TranslationOut:
     return TranslationOut.of(resource, translation)
 
 
-@operation("GET", "/v2/translations/{resourceType}/{resourceId}/{locale}", scope=Scope.WORKFLOWS_READ)
+@operation(
+    "GET",
+    "/v2/translations/{resourceType}/{resourceId}/{locale}",
+    scope=Scope.WORKFLOWS_READ,
+    refusals=(400, 422),
+)
 async def get_translation(call: Call, resource_type: str, resource_id: str, locale: str) -> TranslationOut:
     """Retrieve the translation of a workflow or layout to one language."""
     resource = await _get_resource(call, resource_type, resource_id)
@@ -55,14 +60,20 @@ async def get_translation(call: Call, resource_type: str, resource_id: str, loca
     return TranslationOut.of(resource, translation)
 
 
-@operation("DELETE", "/v2/translations/{resourceType}/{resourceId}/{locale}", scope=Scope.WORKFLOWS_WRITE, status=204)
+@operation(
+    "DELETE",
+    "/v2/translations/{resourceType}/{resourceId}/{locale}",
+    scope=Scope.WORKFLOWS_WRITE,
+    status=204,
+    refusals=(400,),
+)
 async def delete_translation(call: Call, resource_type: str, resource_id: str, locale: str) -> None:
     """Delete the translation of a workflow or layout to one language."""
     resource = await _get_resource(call, resource_type, resource_id)
     await actions.delete_translation(call, resource, _read_locale(locale))
 
 
-@operation("GET", "/v2/translations/group/{resourceType}/{resourceId}", scope=Scope.WORKFLOWS_READ)
+@operation("GET", "/v2/translations/group/{resourceType}/{resourceId}", scope=Scope.WORKFLOWS_READ, refusals=(422,))
 async def get_translation_group(call: Call, resource_type: str, resource_id: str) -> TranslationGroupOut:
     """Retrieve the languages of a workflow or layout whose translations are on, and which of them are outdated."""
     resource = await _get_resource(call, resource_type, resource_id)
