@@ -1,42 +1,22 @@
 """Block documents, saved, read and previewed by the published Python client, unmodified."""
 
-import asyncio
-from collections.abc import AsyncIterator
-from typing import Any
-
 import pytest
 from novu_py import Novu
 
 from tests.content.email.documents import make_document, make_node, paragraph, variable
-from tests.services import Service, Tenant, running_service
+from tests.e2e.test_published_client import call, client, process, service, tenant
+
+__all__ = ["client", "process", "service", "tenant"]
 
 # The client marks some of its own calls as deprecated.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
-@pytest.fixture(scope="module")
-async def service(
-    backend: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Service]:
-    async with running_service(backend, request, tmp_path_factory, CLARION_BUILTIN_NAME="novu") as running:
-        yield running
-
-
-@pytest.fixture
-async def tenant(service: Service) -> Tenant:
-    return await service.make_tenant()
-
-
-async def test_a_block_document_by_the_published_client(service: Service, tenant: Tenant) -> None:
-    client = Novu(secret_key=tenant.key, server_url=service.process.address, retry_config=None)
+async def test_a_block_document_by_the_published_client(client: Novu) -> None:
     picture = make_node("image", src="https://example.com/picture.png")
     body = make_document(paragraph("Hello ", variable("payload.name")), picture, make_node("buton"))
     step = {"name": "Mail", "type": "email", "control_values": {"subject": "Hi", "body": body, "editorType": "block"}}
     workflow = {"name": "Welcome", "workflow_id": "welcome", "active": True, "steps": [step]}
-
-    async def call(function: Any, **kwargs: Any) -> Any:
-        response = await asyncio.to_thread(function, **kwargs)
-        return response.result
 
     created = await call(client.workflows.create, create_workflow_dto=workflow)
     read = await call(client.workflows.get, workflow_id="welcome")

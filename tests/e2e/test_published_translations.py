@@ -1,8 +1,6 @@
 """Translations by the published Python client, unmodified, and as the published command line reads them."""
 
-import asyncio
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
@@ -11,36 +9,16 @@ from novu_py import Novu, models
 from novu_py.models import APIError
 from novu_py.utils import serialize_request_body
 
-from tests.services import Service, Tenant, running_service
+from tests.e2e.test_published_client import call, client, process, service, tenant
+from tests.services import Service, Tenant
+
+__all__ = ["client", "process", "service", "tenant"]
 
 # The client marks some of its own calls as deprecated.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 GERMAN = {"workflows": {"welcome": {"hello": "Hallo"}}}
 WELCOME: dict[str, Any] = {"resource_id": "welcome", "resource_type": "workflow"}
-
-
-@pytest.fixture(scope="module")
-async def service(
-    backend: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Service]:
-    async with running_service(backend, request, tmp_path_factory, CLARION_BUILTIN_NAME="novu") as running:
-        yield running
-
-
-@pytest.fixture
-async def tenant(service: Service) -> Tenant:
-    return await service.make_tenant()
-
-
-@pytest.fixture
-def client(service: Service, tenant: Tenant) -> Novu:
-    return Novu(secret_key=tenant.key, server_url=service.process.address, retry_config=None)
-
-
-async def call(function: Any, *args: Any, **kwargs: Any) -> Any:
-    response = await asyncio.to_thread(function, *args, **kwargs)
-    return response.result if hasattr(response, "result") else response
 
 
 async def make_workflow(client: Novu, **fields: Any) -> Any:
