@@ -7,7 +7,7 @@ import pytest
 from clarion.db.port import Database, Dialect
 from clarion.db.query import Query, sql
 from clarion.ids import new_id
-from clarion.retention import memory, messages, records, runs, versions
+from clarion.retention import layouts, memory, messages, records, runs, versions
 from clarion.retention.tasks import WALKS
 from clarion.vocabulary import JobStatus
 from tests.plans import explain
@@ -24,6 +24,7 @@ PAGES: dict[str, tuple[Query, str]] = {
     "receipts": (records.LIST_OLD_RECEIPTS, "receipts_age"),
     "end of a page of receipts": (records.FIND_END_OF_PAGE, "receipts_age"),
     "versions": (versions.LIST_OLD, "workflow_versions_pkey|sqlite_autoindex_workflow_versions_1"),
+    "layouts": (layouts.LIST_OLD, "layout_versions_pkey|sqlite_autoindex_layout_versions_1"),
     "windows": (memory.LIST_WINDOWS, "digest_windows_pkey|sqlite_autoindex_digest_windows_1"),
     "throttles": (memory.LIST_THROTTLES, "throttle_passes_pkey|PRIMARY KEY"),
 }
@@ -39,6 +40,8 @@ LOOK_UPS: dict[str, Query] = {
     "in-app messages": messages.DELETE_IN_APP,
     "unfinished runs": messages.LIST_UNFINISHED,
     "triggers of a version": versions.COUNT_TRIGGERS,
+    "triggers while a layout was so": layouts.FIND_TRIGGER,
+    "deleted layouts": layouts.DELETE_LAYOUTS,
     "passes": memory.LIST_PASSES,
     "passes to delete": memory.DELETE_PASSES,
     "receipts": records.DELETE_RECEIPTS,

@@ -29,7 +29,7 @@ class DataKind(StrEnum):
     AUDIT = "audit"
     """Entries of the audit log."""
     WORKFLOW_VERSIONS = "workflowVersions"
-    """Versions that are neither current nor needed by a run."""
+    """Versions of workflows and layouts that are neither current nor needed by a run."""
 
 
 class EnvironmentOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -10,7 +10,7 @@ from clarion.db.queue_plans import prefer_index_scans
 from clarion.environments.options import EnvironmentOptions
 from clarion.environments.store import list_environments
 from clarion.ids import EnvironmentId
-from clarion.retention import memory, messages, records, runs, versions
+from clarion.retention import layouts, memory, messages, records, runs, versions
 from clarion.retention.periods import days_of
 from clarion.retention.walks import ALL_ENVIRONMENTS, FIRST, Walk, WalkPage, WalkProgress, WalkScope, list_due
 from clarion.settings.model import Settings
@@ -26,6 +26,7 @@ WALKS: tuple[Walk, ...] = (
     records.RESPONSES,
     records.RECEIPTS,
     versions.WALK,
+    layouts.WALK,
     memory.WINDOWS,
     memory.PASSES,
 )

@@ -4,17 +4,17 @@ A trigger outlives its runs and is for the version that was current when it was 
 there is such a trigger from the time between the version and the next one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
 
-from clarion.clock import HOUR, Millis
+from clarion.clock import Millis
 from clarion.db.port import Connection, Row
-from clarion.db.query import sql
+from clarion.db.query import Query, sql
 from clarion.environments.options import DataKind
 from clarion.ids import first_id, last_id
-from clarion.retention.walks import Deleted, Walk, WalkPage, WalkScope, due_query, page_of
+from clarion.retention.walks import CLOCK_TOLERANCE, Deleted, Walk, WalkPage, WalkScope, due_query, page_of
 
-_TOLERANCE = HOUR
-"""How much the clocks of processes may differ."""
+MayBeNeeded: TypeAlias = Callable[[Connection, WalkScope, Row], Awaitable[bool]]
 _MAX_TRIGGERS = 2_000
 """How many triggers are looked at for a version; where there are more, it stays until the next sweep."""
 
@@ -41,27 +41,33 @@ DELETE_NOTES = sql("DELETE FROM workflow_version_notes WHERE environment_id = :e
 DUE = due_query("workflow_versions AS t WHERE TRUE")
 
 
-async def choose(db: Connection, scope: WalkScope, after: bytes, limit: int) -> WalkPage:
+async def choose_replaced(
+    db: Connection, scope: WalkScope, after: bytes, limit: int, *, listing: Query, may_be_needed: MayBeNeeded
+) -> WalkPage:
+    """The next page of versions, whose rows tell when they were replaced."""
     oldest, horizon = scope.oldest_id(DataKind.WORKFLOW_VERSIONS), scope.horizon(DataKind.WORKFLOW_VERSIONS)
-    rows = await db.fetch(LIST_OLD, environment_id=scope.environment_id, after=after, oldest=oldest, limit=limit)
+    rows = await db.fetch(listing, environment_id=scope.environment_id, after=after, oldest=oldest, limit=limit)
     unneeded = [
         row
         for row in rows
-        if row["replaced_at"] is not None
-        and row["replaced_at"] <= horizon
-        and row["current_id"] != row["id"]
-        and not await _may_have_triggers(db, scope, row)
+        if row["replaced_at"] is not None and row["replaced_at"] <= horizon and not await may_be_needed(db, scope, row)
     ]
     return page_of(rows, unneeded, limit, end=oldest)
 
 
-async def _may_have_triggers(db: Connection, scope: WalkScope, version: Row) -> bool:
+async def choose(db: Connection, scope: WalkScope, after: bytes, limit: int) -> WalkPage:
+    return await choose_replaced(db, scope, after, limit, listing=LIST_OLD, may_be_needed=_may_be_needed)
+
+
+async def _may_be_needed(db: Connection, scope: WalkScope, version: Row) -> bool:
+    if version["current_id"] == version["id"]:
+        return True
     row = await db.fetch_one(
         COUNT_TRIGGERS,
         environment_id=scope.environment_id,
         version_id=version["id"],
-        first=first_id(Millis(version["created_at"] - _TOLERANCE)),
-        last=last_id(Millis(version["replaced_at"] + _TOLERANCE)),
+        first=first_id(Millis(version["created_at"] - CLOCK_TOLERANCE)),
+        last=last_id(Millis(version["replaced_at"] + CLOCK_TOLERANCE)),
         limit=_MAX_TRIGGERS,
     )
     return row is None or row["own"] > 0 or row["looked_at"] >= _MAX_TRIGGERS

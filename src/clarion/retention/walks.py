@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from clarion.clock import DAY, SECOND, Millis
+from clarion.clock import DAY, HOUR, SECOND, Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import Query, sql
 from clarion.environments.options import DataKind
@@ -21,6 +21,8 @@ ALL_ENVIRONMENTS = EnvironmentId(bytes(16))
 """The scope of tables that have the rows of all environments in one order."""
 FIRST = bytes(16)
 LAST = b"\xff" * 16
+CLOCK_TOLERANCE = HOUR
+"""How much the clocks of processes may differ."""
 
 
 class WalkScope(Struct, frozen=True, kw_only=True):

@@ -41,7 +41,7 @@ export const texts = {
     receipts: "Receipts",
     idempotency: "Idempotency keys",
     audit: "Audit log",
-    workflowVersions: "Versions of workflows",
+    workflowVersions: "Versions of workflows and layouts",
   },
   inbox: "Inbox",
   hmac: "Require a hash (HMAC) of whoever opens an inbox",
