@@ -47,6 +47,7 @@ import clarion.tracking.routes
 import clarion.triggers.routes
 import clarion.web.routes
 import clarion.webhooks.routes
+import clarion.workflows.history_routes
 import clarion.workflows.routes
 from clarion.http.operation import Operation, operations_of
 
@@ -58,6 +59,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.topics.subscription_routes,
     clarion.contexts.routes,
     clarion.workflows.routes,
+    clarion.workflows.history_routes,
     clarion.content.translations.routes,
     clarion.content.translations.upload_routes,
     clarion.content.translations.settings_routes,

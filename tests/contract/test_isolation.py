@@ -33,6 +33,8 @@ MISSING = {
     "identifier": "tk_missing:si_missing",
     "variableKey": "MISSING",
     "contextType": "tenant",
+    "linkToken": "missing",
+    "challenge": "missing",
     "contextId": "missing",
     "transactionId": "missing",
     "workflowId": "missing",

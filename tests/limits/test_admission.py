@@ -216,17 +216,24 @@ async def test_an_environments_own_limit_wins_over_the_setting_and_null_brings_t
     assert bursts == ["burst=7", "burst=5", "burst=7"]
 
 
+def subject_of(path: str) -> str:
+    return path.removeprefix("/v1").removeprefix("/v2").split("/")[1]
+
+
 def test_every_operation_has_the_category_that_its_rights_or_its_declaration_say() -> None:
     categories = {(one.method, one.path): one.limit for one in OPERATIONS}
 
     triggers = {path for (_, path), one in categories.items() if one is LimitCategory.TRIGGER}
-    configuration = {path.split("/")[2] for (_, path), one in categories.items() if one is LimitCategory.CONFIGURATION}
-    uncounted = {path.split("/")[2] for (_, path), one in categories.items() if one is None}
+    configuration = {subject_of(path) for (_, path), one in categories.items() if one is LimitCategory.CONFIGURATION}
+    uncounted = {subject_of(path) for (_, path), one in categories.items() if one is None}
     events = {"/v1/events/trigger", "/v1/events/trigger/bulk", "/v1/events/trigger/broadcast"}
     assert triggers == {*events, "/v1/simulate"}
-    assert configuration == {"workflows", "integrations", "webhooks", "environments"}
-    # Members who are in no environment; attempts to sign in have limits of their own.
-    assert uncounted == {"health-check", "inbound-webhooks", "auth"}
+    content = {"layouts", "translations", "environment-variables"}
+    assert configuration == {"workflows", "integrations", "webhooks", "environments", "organizations", *content}
+    # Members who are in no environment; attempts to sign in have limits of their own. What people follow from
+    # messages, and what chats answer, is counted when its token has said which environment it is about.
+    signed = {"unsubscribe", "preferences", "t", "integrations"}
+    assert uncounted == {"health-check", "inbound-webhooks", "auth", *signed}
 
 
 async def get_with(api: Api, key: str) -> httpx.Response:

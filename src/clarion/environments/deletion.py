@@ -30,6 +30,7 @@ TABLES = (
     KeyedTable("environment_variable_values", ("variable_id",)),
     KeyedTable("channel_connections", ("id",)),
     KeyedTable("channel_endpoints", ("id",)),
+    KeyedTable("spent_oauth_states", ("id",)),
     KeyedTable("webhook_endpoints", ("id",)),
     KeyedTable("trigger_parts", ("id",)),
     KeyedTable("triggers", ("id",)),

@@ -31,6 +31,10 @@ class PageResponse(RawResponse, frozen=True):
     """A page for people."""
 
 
+class ImageResponse(RawResponse, frozen=True):
+    """A GIF."""
+
+
 class Response(Struct, frozen=True):
     """A response, encoded and ready to be sent."""
 

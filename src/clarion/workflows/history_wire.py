@@ -15,7 +15,6 @@ from clarion.workflows.differences import ComparedPart, DiffAction, Difference, 
 from clarion.workflows.history import PastVersion, VersionChange, VersionKind, VersionNote, describe_changes
 from clarion.workflows.model import Workflow, WorkflowVersion
 from clarion.workflows.step_wire import StepOut
-from clarion.workflows.wire import list_steps
 
 
 class VersionsQuery(CursorQuery):
@@ -95,7 +94,9 @@ class VersionOut(PastVersionOut):
     validate_payload: bool
 
     @classmethod
-    def whole(cls, workflow: Workflow, version: WorkflowVersion, note: VersionNote | None, origin: str) -> Self:
+    def whole(
+        cls, workflow: Workflow, version: WorkflowVersion, note: VersionNote | None, steps: list[StepOut]
+    ) -> Self:
         return cls(
             id=id_text(version.id),
             number=version.number,
@@ -103,7 +104,7 @@ class VersionOut(PastVersionOut):
             **_note_fields(note),
             created_at=iso_text(version.created_at),
             workflow_id=workflow.key,
-            steps=list_steps(workflow, version, origin),
+            steps=steps,
             payload_schema=given(version.payload_schema),
             validate_payload=version.validate_payload,
         )

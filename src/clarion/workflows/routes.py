@@ -1,4 +1,4 @@
-"""Workflows: create, read, change, list, copy, delete; their history; and previews of their steps."""
+"""Workflows: create, read, change, list, copy, delete; and previews of their steps."""
 
 import asyncio
 from collections.abc import Mapping
@@ -10,16 +10,14 @@ from msgspec import UnsetType
 from clarion.audit.model import Action
 from clarion.audit.recording import author_of, record_request
 from clarion.content.environment import find_environment_content
-from clarion.content.layouts.usage import check_layouts, find_previewed_layout, name_layouts
-from clarion.content.translations.groups import ResourceType, Translated, list_groups
-from clarion.content.translations.known import KnownTexts, find_texts, get_known_texts
+from clarion.content.layouts.usage import find_previewed_layout, name_layouts
+from clarion.content.translations.groups import ResourceType, list_groups
+from clarion.content.translations.known import find_texts
 from clarion.content.translations.switching import switch_translations
 from clarion.db.port import Connection
-from clarion.environments.variables.store import list_keys
-from clarion.errors import NotFound, PreconditionFailed
+from clarion.errors import NotFound
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
-from clarion.http.pages import CursorPage, list_cursor_page
 from clarion.http.preconditions import IfMatch
 from clarion.http.wire import changes_of
 from clarion.ids import EnvironmentId, WorkflowKey
@@ -28,16 +26,11 @@ from clarion.preferences.unsubscribe.targets import make_sample_links
 from clarion.templates.texts import NAME as TEXTS
 from clarion.vocabulary import Scope, StepType
 from clarion.workflows import actions, store
-from clarion.workflows.differences import diff_versions
+from clarion.workflows.current import find_known, lock_workflow, show_workflow, translated
 from clarion.workflows.history import (
     VersionKind,
     VersionOrigin,
-    find_note,
-    get_past_version,
-    list_past_versions,
-    past_version_of,
 )
-from clarion.workflows.history_wire import DiffQuery, PastVersionOut, VersionDiffOut, VersionOut, VersionsQuery
 from clarion.workflows.listing import list_workflow_page
 from clarion.workflows.model import Step, VersionedWorkflow, Workflow, WorkflowVersion
 from clarion.workflows.preview import render_preview
@@ -62,23 +55,7 @@ from clarion.workflows.wire import (
     WorkflowPut,
     WorkflowsOut,
     WorkflowsQuery,
-    etag_of,
 )
-
-
-async def lock_workflow(call: Call, workflow_key: WorkflowKey, if_match: IfMatch) -> VersionedWorkflow:
-    """Lock a workflow and return it with its current version; raises if the caller has read an older state of it."""
-    workflow = await store.get_workflow(call.db, call.environment_id, workflow_key, for_update=True)
-    version = await store.get_version(call.db, workflow)
-    etag = etag_of(workflow)
-    if not if_match.accepts(etag):
-        raise PreconditionFailed(
-            f"Workflow '{workflow.key}' has changed since it was read; merge the changes with its present state in "
-            "`ctx.workflow`, and save with the ETag of that",
-            etag=etag,
-            ctx={"workflow": await _show(call, VersionedWorkflow(workflow, version))},
-        )
-    return VersionedWorkflow(workflow, version)
 
 
 async def _check_new_workflow(_: DetachedCall, body: WorkflowIn) -> None:
@@ -112,7 +89,7 @@ async def create_workflow(call: Call, body: WorkflowIn) -> WorkflowOut:
     made = await actions.create_workflow(call.db, call.environment_id, fields, content, call.now, _saved_by(call))
     await record_request(call, Action.WORKFLOW_CREATE, after=made)
     await _switch_translations(call, made.workflow, body)
-    return await _show(call, made)
+    return await show_workflow(call, made)
 
 
 @operation("GET", "/v2/workflows", scope=Scope.WORKFLOWS_READ, query=WorkflowsQuery, transaction=Transaction.SCAN)
@@ -131,7 +108,7 @@ async def list_workflows(call: Call, query: WorkflowsQuery) -> WorkflowsOut:
 async def get_workflow(call: Call, workflow_key: WorkflowKey) -> WorkflowOut:
     """Retrieve a workflow by its identifier, `_id` or slug."""
     workflow = await store.get_workflow(call.db, call.environment_id, workflow_key)
-    return await _show(call, VersionedWorkflow(workflow, await store.get_version(call.db, workflow)))
+    return await show_workflow(call, VersionedWorkflow(workflow, await store.get_version(call.db, workflow)))
 
 
 @operation(
@@ -152,7 +129,7 @@ async def replace_workflow(call: Call, workflow_key: WorkflowKey, body: Workflow
     changed = await actions.change_workflow(call.db, current, body.fields(), content, call.now, _saved_by(call))
     await record_request(call, Action.WORKFLOW_UPDATE, before=current, after=changed)
     await _switch_translations(call, changed.workflow, body)
-    return await _show(call, changed)
+    return await show_workflow(call, changed)
 
 
 @operation(
@@ -172,7 +149,7 @@ async def update_workflow(call: Call, workflow_key: WorkflowKey, body: WorkflowP
     changed = await actions.change_workflow(call.db, current, body.fields(), body.content(), call.now, origin)
     await record_request(call, Action.WORKFLOW_UPDATE, before=current, after=changed)
     await _switch_translations(call, changed.workflow, body)
-    return await _show(call, changed)
+    return await show_workflow(call, changed)
 
 
 @operation("DELETE", "/v2/workflows/{workflowId}", scope=Scope.WORKFLOWS_WRITE, status=204, conditional=True)
@@ -201,7 +178,7 @@ async def duplicate_workflow(call: Call, workflow_key: WorkflowKey, body: Duplic
     origin = VersionOrigin(kind=VersionKind.DUPLICATED, actor=author_of(call).actor, source_id=workflow.id)
     made = await actions.duplicate_workflow(call.db, workflow, fields, call.now, origin)
     await record_request(call, Action.WORKFLOW_DUPLICATE, after=made)
-    return await _show(call, made)
+    return await show_workflow(call, made)
 
 
 @operation("GET", "/v1/workflows/steps/schemas", scope=Scope.WORKFLOWS_READ)
@@ -214,8 +191,7 @@ async def list_step_schemas(_: Call) -> list[StepSchemaOut]:
 async def get_workflow_step(call: Call, workflow_key: WorkflowKey, step_id: str) -> StepOut:
     """Retrieve a step of a workflow by its identifier, `_id` or slug."""
     workflow, version, step = await _get_step(call.db, call.environment_id, workflow_key, step_id)
-    known = await _find_known_texts(call.db, workflow, version)
-    env_keys = await list_keys(call.db, call.environment_id)
+    known, env_keys = await find_known(call.db, workflow, version)
     variables = describe_variables(version, step, whole=True, env_keys=env_keys)
     unknown = find_unknown_variables(version, known, env_keys, is_critical=workflow.is_critical)
     return StepOut.of(step, workflow, variables, call.services.names.origin, unknown.get(step.id, ()))
@@ -241,7 +217,7 @@ async def preview_workflow_step(
     values = step.controls if body.control_values is None else body.control_values
     variables = await _variables_of(call, body, workflow)
     if version.refers_to_texts or body.control_values is not None:
-        owner = _translated(workflow)
+        owner = translated(workflow)
         variables[TEXTS] = await call.database.read(partial(find_texts, owner=owner, locale=variables["locale"]))
     result = await _preview(call, step.type, values, variables, schema)
     return PreviewOut.of(body, result, version.payload_schema, variables)
@@ -261,7 +237,7 @@ async def preview_unsaved_step(call: DetachedCall, body: UnsavedPreviewIn) -> Pr
     variables = await _variables_of(call, body, None)
     if body.workflow_id is not None:
         find = partial(store.get_workflow, environment_id=call.environment_id, reference=body.workflow_id)
-        owner = _translated(await call.database.read(find))
+        owner = translated(await call.database.read(find))
         variables[TEXTS] = await call.database.read(partial(find_texts, owner=owner, locale=variables["locale"]))
     result = await _preview(call, StepType(body.type.value), values, variables, body.payload_schema)
     return PreviewOut.of(body, result, body.payload_schema, variables)
@@ -295,23 +271,9 @@ async def _variables_of(call: DetachedCall, body: PreviewIn, workflow: Workflow 
     return defaults | links | given_values
 
 
-async def _show(call: Call, current: VersionedWorkflow) -> WorkflowOut:
-    known = await _find_known_texts(call.db, *current)
-    env_keys = await list_keys(call.db, call.environment_id)
-    return WorkflowOut.of(*current, call.services.names.origin, known, env_keys)
-
-
-async def _find_known_texts(db: Connection, workflow: Workflow, version: WorkflowVersion) -> KnownTexts:
-    return await get_known_texts(db, _translated(workflow), with_keys=version.refers_to_texts)
-
-
 async def _switch_translations(call: Call, workflow: Workflow, body: WorkflowPatch) -> None:
     if not isinstance(body.is_translation_enabled, UnsetType):
-        await switch_translations(call, _translated(workflow), workflow.key, enabled=body.is_translation_enabled)
-
-
-def _translated(workflow: Workflow) -> Translated:
-    return Translated(workflow.environment_id, ResourceType.WORKFLOW, workflow.id)
+        await switch_translations(call, translated(workflow), workflow.key, enabled=body.is_translation_enabled)
 
 
 def _saved_by(call: Call) -> VersionOrigin:
@@ -327,72 +289,3 @@ async def _get_step(
     if step is None:
         raise NotFound("Step", step_id)
     return workflow, version, step
-
-
-@operation(
-    "GET",
-    "/v1/workflows/{workflowId}/versions",
-    scope=Scope.WORKFLOWS_READ,
-    query=VersionsQuery,
-    transaction=Transaction.SCAN,
-)
-async def list_workflow_versions(
-    call: Call, workflow_key: WorkflowKey, query: VersionsQuery
-) -> CursorPage[PastVersionOut]:
-    """List the versions of a workflow, newest first: who made them, when, and what they changed."""
-    workflow = await store.get_workflow(call.db, call.environment_id, workflow_key)
-    listing = list_past_versions(workflow)
-    return await list_cursor_page(
-        call.db, listing, query, lambda row: PastVersionOut.of(workflow, past_version_of(row))
-    )
-
-
-@operation("GET", "/v1/workflows/{workflowId}/versions/{versionId}", scope=Scope.WORKFLOWS_READ, refusals=(410,))
-async def get_workflow_version(call: Call, workflow_key: WorkflowKey, version_id: str) -> VersionOut:
-    """Retrieve a version of a workflow by its `_id` or number, with its steps."""
-    workflow = await store.get_workflow(call.db, call.environment_id, workflow_key)
-    version = await get_past_version(call.db, workflow, version_id)
-    return VersionOut.whole(workflow, version, await find_note(call.db, version), call.services.names.origin)
-
-
-@operation(
-    "GET",
-    "/v1/workflows/{workflowId}/versions/{versionId}/diff",
-    scope=Scope.WORKFLOWS_READ,
-    query=DiffQuery,
-    transaction=Transaction.SCAN,
-    refusals=(410,),
-)
-async def diff_workflow_versions(
-    call: Call, workflow_key: WorkflowKey, version_id: str, query: DiffQuery
-) -> VersionDiffOut:
-    """Compare a version of a workflow with the current one, or with the one that `to` names, field by field."""
-    workflow = await store.get_workflow(call.db, call.environment_id, workflow_key)
-    source = await get_past_version(call.db, workflow, version_id)
-    if query.to is None:
-        target = await store.get_version(call.db, workflow)
-    else:
-        target = await get_past_version(call.db, workflow, query.to)
-    return VersionDiffOut.of(source, target, diff_versions(source, target))
-
-
-@operation(
-    "POST",
-    "/v1/workflows/{workflowId}/versions/{versionId}/restore",
-    scope=Scope.WORKFLOWS_WRITE,
-    etag=True,
-    conditional=True,
-    refusals=(410,),
-)
-async def restore_workflow_version(
-    call: Call, workflow_key: WorkflowKey, version_id: str, if_match: IfMatch
-) -> WorkflowOut:
-    """Make a new version with the steps and the payload schema of an earlier one; runs under way keep theirs."""
-    current = await lock_workflow(call, workflow_key, if_match)
-    past = await get_past_version(call.db, current.workflow, version_id)
-    await check_layouts(call.db, past)
-    content = {"steps": past.steps, "payload_schema": past.payload_schema, "validate_payload": past.validate_payload}
-    origin = VersionOrigin(kind=VersionKind.RESTORED, actor=author_of(call).actor, source_id=past.id)
-    changed = await actions.change_workflow(call.db, current, {}, content, call.now, origin)
-    await record_request(call, Action.WORKFLOW_RESTORE, before=current, after=changed)
-    return await _show(call, changed)

@@ -2,8 +2,6 @@
 
 from clarion.audit.model import Author
 from clarion.audit.recording import author_of
-from clarion.content.translations.groups import ResourceType, Translated
-from clarion.content.translations.known import get_known_texts
 from clarion.db.port import Connection
 from clarion.environments.access import Reach, access_environment
 from clarion.environments.model import Environment
@@ -11,12 +9,13 @@ from clarion.environments.promotion import actions
 from clarion.environments.promotion.actions import Promotion, Selected
 from clarion.environments.promotion.model import PromotedType, PromotionContext, ResourceDiff
 from clarion.environments.promotion.wire import DiffIn, EnvironmentDiffOut, PublishIn, PublishResultOut, SyncIn, TagOut
-from clarion.environments.variables.store import list_keys
 from clarion.errors import Invalid
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.http.services import Services
 from clarion.ids import EnvironmentId, WorkflowKey
 from clarion.vocabulary import Scope
+from clarion.workflows.current import show_workflow
+from clarion.workflows.model import VersionedWorkflow
 from clarion.workflows.store import get_version, get_workflow, list_workflows
 from clarion.workflows.wire import WorkflowOut
 
@@ -105,10 +104,7 @@ async def _compare(
 async def _show_workflow(call: Call, environment_id: EnvironmentId, key: WorkflowKey) -> WorkflowOut:
     workflow = await get_workflow(call.db, environment_id, key)
     version = await get_version(call.db, workflow)
-    owner = Translated(environment_id, ResourceType.WORKFLOW, workflow.id)
-    known = await get_known_texts(call.db, owner, with_keys=version.refers_to_texts)
-    env_keys = await list_keys(call.db, environment_id)
-    return WorkflowOut.of(workflow, version, call.services.names.origin, known, env_keys)
+    return await show_workflow(call, VersionedWorkflow(workflow, version))
 
 
 def _promotion(reach: Reach, target_id: EnvironmentId, body: DiffIn, *, prune: bool = True) -> Promotion:

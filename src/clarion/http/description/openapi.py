@@ -21,7 +21,7 @@ from clarion.http.input.unknown import HEADER_NAME as _WARNINGS
 from clarion.http.input.unknown import Contract
 from clarion.http.operation import Operation, Transaction
 from clarion.http.origins import SESSION_COOKIE
-from clarion.http.responses import PageResponse, RawResponse
+from clarion.http.responses import ImageResponse, PageResponse, RawResponse
 from clarion.http.wire import Wire
 from clarion.vocabulary import Role
 
@@ -31,7 +31,7 @@ Everything is scoped to the environment of the API key, which is sent as `Author
 Changes may carry an `idempotency-key`: the same request under the same key is done once, and then answered the same
 way again."""
 
-_MEDIA_TYPES = {RawResponse: "text/plain", PageResponse: "text/html"}
+_MEDIA_TYPES = {RawResponse: "text/plain", PageResponse: "text/html", ImageResponse: "image/gif"}
 _IDEMPOTENCY_KEY = {
     "name": "idempotency-key",
     "in": "header",
@@ -220,7 +220,11 @@ def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
             if status == 401 and (operation.is_for_subscribers or operation.is_for_members)
             else _REFUSALS[status]
         )
-        responses[str(status)] = {"$ref": f"#/components/responses/{refusal.name}"}
+        if operation.result in _MEDIA_TYPES and status in operation.statuses:
+            # A page refuses in its own words; what is refused before it is asked is JSON.
+            responses[str(status)]["content"] |= _refusal(refusal, schemas)["content"]
+        else:
+            responses[str(status)] = {"$ref": f"#/components/responses/{refusal.name}"}
     return responses
 
 
