@@ -31,7 +31,7 @@ Everything is scoped to the environment of the API key, which is sent as `Author
 Changes may carry an `idempotency-key`: the same request under the same key is done once, and then answered the same
 way again."""
 
-_MEDIA_TYPES = {RawResponse: "text/plain", PageResponse: "text/html", ImageResponse: "image/gif"}
+_MEDIA_TYPES = {RawResponse: "text/plain", PageResponse: "text/html"}
 _IDEMPOTENCY_KEY = {
     "name": "idempotency-key",
     "in": "header",
@@ -128,7 +128,7 @@ def describe_api(operations: Sequence[Operation]) -> bytes:
 
 
 def _make_schemas(operations: Sequence[Operation]) -> Schemas:
-    results = [one.result for one in operations if one.result not in (None, type(None), *_MEDIA_TYPES)]
+    results = [one.result for one in operations if one.result not in (None, type(None), ImageResponse, *_MEDIA_TYPES)]
     shapes = [(one.contract, shape) for one in operations for shape in (one.body_shape, one.form_shape)]
     bodies = [(contract, shape) for contract, shape in shapes if shape is not None]
     return Schemas(
@@ -211,7 +211,8 @@ def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
         if operation.result in _MEDIA_TYPES:
             content = {_MEDIA_TYPES[operation.result]: {"schema": {"type": "string"}}}
             responses[str(status)]["content"] = content
-        elif status != 204:
+        elif status != 204 and operation.result is not ImageResponse:
+            # Generators of clients leave out what they cannot read, such as images.
             media_type = "text/event-stream" if operation.is_stream else "application/json"
             responses[str(status)]["content"] = {media_type: _content(operation.result, schemas)}
     for status in _refusals(operation):
