@@ -2,7 +2,10 @@
 
 import asyncio
 import base64
+from collections.abc import AsyncIterator
 from pathlib import Path
+
+import pytest
 
 from clarion.clock import ManualClock
 from clarion.content.environment import load_environment_content
@@ -16,12 +19,21 @@ from clarion.ids import EnvironmentId
 from clarion.secret import Secret
 from clarion.settings.model import Settings
 from clarion.vault import Vault
-from tests.conftest import VAULT_KEYS
+from tests.conftest import VAULT_KEYS, open_store
 from tests.support import Site
 
 NEW_KEY = f"new_key:{base64.b64encode(bytes(32)).decode()}"
 FORGET = sql("UPDATE environments SET link_secret = NULL WHERE id = :environment_id")
 FIND_SEALED = sql("SELECT link_secret FROM environments WHERE id = :environment_id")
+
+
+@pytest.fixture(scope="module")
+async def database(
+    backend: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Database]:
+    """A store of its own: a process that starts checks all secrets, and other tests seal theirs with other keys."""
+    async with open_store(backend, request, tmp_path_factory) as opened:
+        yield opened
 
 
 async def load(database: Database, environment_id: EnvironmentId, vault: Vault) -> LinkSecret | None:
