@@ -1,5 +1,6 @@
 """Mails with tracked links and images, from the trigger to what the API tells about them."""
 
+import json
 from typing import Any
 
 import pytest
@@ -267,3 +268,20 @@ async def test_the_audit_log_has_both_switches(world: World) -> None:
         ("workflow.update", {"opens": False}, None),
         ("environment.update", {}, {"opens": True, "clicks": True}),
     ]
+
+
+async def test_every_attempt_sends_the_same_mail(world: World) -> None:
+    async with account(world, "a") as first:
+        await switch_on(world)
+        await world.make_workflow(MAIL)
+        first.break_down()
+        await world.trigger(ADA)
+        await world.work()
+        await world.work(after=LATER)
+        first.come_back()
+        await world.work(after=20 * LATER)
+
+    bodies = [json.dumps(one) for one in first.bodies]
+    assert len(bodies) > 1
+    assert "/t/c/" in bodies[0]
+    assert len(set(bodies)) == 1

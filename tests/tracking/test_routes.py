@@ -8,11 +8,12 @@ from clarion.clock import ManualClock
 from clarion.content.environment import load_environment_content
 from clarion.content.links import LinkPurpose, LinkSecret, sign_link
 from clarion.db.port import Database
+from clarion.environments.deletion import delete_environment
 from clarion.monitoring.metrics import TrackedEvent
-from clarion.tracking.recorder import MAX_PER_MESSAGE, TrackingRecorder
+from clarion.tracking.recorder import MAX_PER_MESSAGE, SECRET_AGE, TrackingRecorder
 from clarion.vault import Vault
 from clarion.vocabulary import Channel
-from tests.records import NOW, make_message
+from tests.records import make_message
 from tests.support import Api, Site
 from tests.tracking.support import PERSON
 
@@ -20,7 +21,7 @@ TARGET = b"https://shop.example/a"
 
 
 def make_data(message_id: bytes, target: bytes = TARGET) -> bytes:
-    return message_id + (NOW // 1000).to_bytes(4) + target
+    return message_id + target
 
 
 @pytest.fixture
@@ -137,3 +138,17 @@ async def test_what_was_recorded_before_a_failure_is_not_counted_twice(
 
     (found,) = (await api.get("/v1/messages")).json()["data"]
     assert found["tracking"]["openCount"] == 1
+
+
+async def test_links_of_a_deleted_environment_end_after_some_minutes(
+    anybody: httpx.AsyncClient, api: Api, secret: LinkSecret, database: Database, clock: ManualClock
+) -> None:
+    path = f"/t/c/{sign_link(secret, LinkPurpose.CLICK, make_data(b'm' * 16))}"
+    before = await anybody.get(path)
+
+    await database.transaction(lambda db: delete_environment(db, api.environment, clock.now()))
+    soon = await anybody.get(path)
+    clock.move(SECRET_AGE)
+    later = await anybody.get(path)
+
+    assert (before.status_code, soon.status_code, later.status_code) == (302, 302, 404)

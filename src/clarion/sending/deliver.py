@@ -120,7 +120,7 @@ class Deliverer:
     ) -> tuple[Outgoing, dict[str, list[str]]]:
         """The message as the provider gets it, and the suppressed addresses that it leaves out."""
         urls, can_start = self._receipts_url, partial(self._has_lease, send)
-        track = find_rewriter(send, message, self._public_url, self._clock.now())
+        track = find_rewriter(send, message, self._public_url)
         return make_outgoing(send, message, integration, receipts_url=urls, track=track, can_start=can_start)
 
     def _is_cut_short(self) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Protocol
 
-from clarion.clock import Millis, iso_text
+from clarion.clock import iso_text
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, TriggerId, id_text
@@ -99,14 +99,12 @@ def make_outgoing(
     return outgoing, left_out
 
 
-def find_rewriter(
-    send: ClaimedSend, message: OutgoingMessage, public_url: str | None, now: Millis
-) -> Callable[[str], str]:
+def find_rewriter(send: ClaimedSend, message: OutgoingMessage, public_url: str | None) -> Callable[[str], str]:
     """Return what puts tracked links into the HTML of a message; nothing is changed unless it is tracked."""
     if message.tracking is None or not message.tracking.is_wanted:
         return unchanged
     links = find_links(send.content, public_url)
-    return unchanged if links is None else links.make_rewriter(message.id, message.tracking, now)
+    return unchanged if links is None else links.make_rewriter(message.id, message.tracking)
 
 
 def _overrides(send: ClaimedSend, message: OutgoingMessage, provider_id: str) -> dict[str, object]:

@@ -11,10 +11,10 @@ from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 
-from clarion.clock import SECOND, Millis
+from clarion.clock import Millis
 from clarion.content.environment import EnvironmentContent
 from clarion.content.links import LinkPurpose, LinkSecret, read_link, sign_link
-from clarion.ids import MessageId
+from clarion.ids import MessageId, id_millis
 from clarion.preferences.unsubscribe.targets import PREFERENCES_PATH, UNSUBSCRIBE_PATH
 from clarion.tracking.model import Tracking
 
@@ -25,7 +25,6 @@ MAX_TARGET: Final = 2_000
 
 _OWN_PATHS: Final = ("/t/", f"{UNSUBSCRIBE_PATH}?", f"{PREFERENCES_PATH}?")
 _ID_BYTES: Final = 16
-_HEAD_BYTES: Final = _ID_BYTES + 4
 # Everything in which a link is no link is one token. Linear time: what is not closed extends to the end, and tags do
 # not give back what they have taken.
 _TOKEN: Final = re.compile(
@@ -48,10 +47,13 @@ class SentLink(Struct, frozen=True):
     """What a token says."""
 
     message_id: MessageId
-    sent_at: Millis
-    """To the second."""
     target: str = ""
     """Where a click goes; empty for opens."""
+
+    @property
+    def made_at(self) -> Millis:
+        """When the message was made: shortly before it is sent, unless its provider is away."""
+        return id_millis(self.message_id)
 
 
 def find_links(content: EnvironmentContent, public_url: str | None) -> "TrackedLinks | None":
@@ -81,38 +83,40 @@ class TrackedLinks(Struct, frozen=True, kw_only=True):
     own: tuple[str, ...] = ()
     """Beginnings of links to pages of this installation, such as those to unsubscribe, which are left alone."""
 
-    def make_rewriter(self, message_id: MessageId, tracking: Tracking, now: Millis) -> Callable[[str], str]:
-        """Return a function that puts the links and the image of a message into its HTML."""
-        head = message_id + (now // SECOND).to_bytes(4)
+    def make_rewriter(self, message_id: MessageId, tracking: Tracking) -> Callable[[str], str]:
+        """Return a function that puts the links and the image of a message into its HTML.
+
+        It returns the same for every attempt: providers refuse another mail under the same idempotency key.
+        """
 
         def rewrite(document: str) -> str:
             if tracking.clicks:
-                document = replace_links(document, lambda target: self._make_link(head, target))
-            return add_image(document, self._make_image(head)) if tracking.opens else document
+                document = replace_links(document, lambda target: self._make_link(message_id, target))
+            return add_image(document, self._make_image(message_id)) if tracking.opens else document
 
         return rewrite
 
-    def _make_link(self, head: bytes, target: str) -> str | None:
+    def _make_link(self, message_id: MessageId, target: str) -> str | None:
         if target.startswith(self.own):
             return None
-        return f"{self.base}{CLICK_PATH}{sign_link(self.secret, LinkPurpose.CLICK, head + target.encode())}"
+        return f"{self.base}{CLICK_PATH}{sign_link(self.secret, LinkPurpose.CLICK, message_id + target.encode())}"
 
-    def _make_image(self, head: bytes) -> str:
-        address = f"{self.base}{OPEN_PATH}{sign_link(self.secret, LinkPurpose.OPEN, head)}"
+    def _make_image(self, message_id: MessageId) -> str:
+        address = f"{self.base}{OPEN_PATH}{sign_link(self.secret, LinkPurpose.OPEN, message_id)}"
         return f'<img src="{address}" width="1" height="1" alt="" style="border:0;width:1px;height:1px">'
 
 
 def read_click(secret: LinkSecret, token: str) -> SentLink | None:
     """Return what the token of a click says; None if it is none of this environment."""
     data = read_link(secret, LinkPurpose.CLICK, token)
-    target = find_target(data[_HEAD_BYTES:].decode("latin-1")) if data is not None and len(data) > _HEAD_BYTES else None
-    return None if data is None or target is None else _sent_link(data, target)
+    target = find_target(data[_ID_BYTES:].decode("latin-1")) if data is not None and len(data) > _ID_BYTES else None
+    return None if data is None or target is None else SentLink(MessageId(data[:_ID_BYTES]), target)
 
 
 def read_open(secret: LinkSecret, token: str) -> SentLink | None:
     """Return what the token of an image says; None if it is none of this environment."""
     data = read_link(secret, LinkPurpose.OPEN, token)
-    return _sent_link(data, "") if data is not None and len(data) == _HEAD_BYTES else None
+    return SentLink(MessageId(data)) if data is not None and len(data) == _ID_BYTES else None
 
 
 def find_target(text: str) -> str | None:
@@ -166,11 +170,3 @@ def _list_targets(document: str) -> Iterator[tuple[int, int, str]]:
 
 def _unescape(value: str) -> str:
     return _REFERENCE.sub(lambda found: html.unescape(found[0]), value)
-
-
-def _sent_link(data: bytes, target: str) -> SentLink:
-    return SentLink(
-        message_id=MessageId(data[:_ID_BYTES]),
-        sent_at=Millis(int.from_bytes(data[_ID_BYTES:_HEAD_BYTES]) * SECOND),
-        target=target,
-    )

@@ -14,7 +14,7 @@ from clarion.clock import SECOND, Millis
 REFUSAL: Final = "tracking"
 """The member of a person's data that switches tracking off for them if it is false."""
 SCANNER_MILLIS: Final = 3 * SECOND
-"""Nobody reads and follows a link so soon after it was sent; scanners at the door of a mailbox do."""
+"""Nobody reads and follows a link so soon after its message was made; scanners at the door of a mailbox do."""
 
 _REFUSALS: Final = frozenset({"false", "off", "no"})
 _MACHINES: Final = re.compile(
@@ -74,7 +74,7 @@ class MachineReason(StrEnum):
     USER_AGENT = "userAgent"
     """It is a known program, or says nothing about itself."""
     SCANNER = "scanner"
-    """It came too soon after the message was sent."""
+    """It came too soon after the message was made."""
 
 
 decode_tracking = msgspec.json.Decoder(Tracking).decode
@@ -125,7 +125,7 @@ def count_machine(tracking: Tracking | None) -> Tracking:
 def find_machine(method: str, headers: Mapping[bytes, bytes], *, age: int) -> MachineReason | None:
     """Return why a request is that of a machine, None if it may be that of a person.
 
-    `headers` have names in lower case; `age` is how many milliseconds ago the message was sent.
+    `headers` have names in lower case; `age` is how many milliseconds ago the message was made.
     """
     if method == "HEAD":
         return MachineReason.PROBE

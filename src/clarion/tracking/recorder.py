@@ -29,6 +29,8 @@ from clarion.tracking.model import MachineReason
 from clarion.vocabulary import Channel
 
 MAX_SECRETS: Final = 10_000
+SECRET_AGE: Final = 5 * MINUTE
+"""Then a secret is read again, because its environment may be deleted."""
 MAX_WAITING: Final = 10_000
 MAX_PER_MESSAGE: Final = AttemptLimit(burst=60, every=MINUTE / 60)
 """More opens, or clicks, of one message are not recorded: one link could fill the store."""
@@ -67,6 +69,13 @@ class MailTracking(Struct, frozen=True):
     channel: Channel = Channel.EMAIL
 
 
+class KnownSecret(Struct, frozen=True):
+    """What the links of an environment are signed with, as it was read; None if there is no such environment."""
+
+    secret: LinkSecret | None
+    read_at: Millis
+
+
 class TrackingRecorder:
     """The opens and clicks of one process that are not recorded yet."""
 
@@ -75,7 +84,7 @@ class TrackingRecorder:
         self._measures = measures
         self._waiting: deque[TrackedVisit] = deque()
         self._counters = LeakyCounters()
-        self.secrets: BoundedCache[EnvironmentId, LinkSecret] = BoundedCache(limit=MAX_SECRETS)
+        self.secrets: BoundedCache[EnvironmentId, KnownSecret] = BoundedCache(limit=MAX_SECRETS)
         """Of environments whose links were used. They never change, so links lead on without the store."""
 
     def add(self, visit: TrackedVisit) -> None:

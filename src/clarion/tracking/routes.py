@@ -4,13 +4,14 @@ from typing import Final
 
 from clarion.content.environment import load_environment_content
 from clarion.content.links import LinkSecret, read_environment_id
+from clarion.errors import StoreUnavailable
 from clarion.http.operation import DetachedCall, Transaction, operation
 from clarion.http.responses import ImageResponse, PageResponse, RawResponse
 from clarion.providers.definition.receipts import ReceiptKind
 from clarion.tracking.domains import PROOF_PATH, make_proof
 from clarion.tracking.links import CLICK_PATH, OPEN_PATH, SentLink, read_click, read_open
 from clarion.tracking.model import find_machine, refuses_records
-from clarion.tracking.recorder import TrackedVisit, TrackingRecorder
+from clarion.tracking.recorder import SECRET_AGE, KnownSecret, TrackedVisit, TrackingRecorder
 
 SECTION = "Tracking"
 MAX_TOKEN: Final = 4_000
@@ -84,15 +85,18 @@ async def _find_secret(call: DetachedCall, token: str) -> LinkSecret | None:
     environment_id = read_environment_id(token) if len(token) <= MAX_TOKEN else None
     if environment_id is None:
         return None
-    cache = call.services.shared.get(TrackingRecorder).secrets
-    secret = cache.get(environment_id)
-    if secret is None:
-        vault = call.services.vault
+    cache, vault = call.services.shared.get(TrackingRecorder).secrets, call.services.vault
+    known = cache.get(environment_id)
+    if known is not None and call.now - known.read_at < SECRET_AGE:
+        return known.secret
+    try:
         content = await call.database.read(lambda db: load_environment_content(db, environment_id, vault=vault))
-        secret = content.link_secret
-        if secret is not None:
-            cache.put(environment_id, secret)
-    return secret
+    except StoreUnavailable:
+        if known is None:
+            raise
+        return known.secret
+    cache.put(environment_id, KnownSecret(content.link_secret, call.now))
+    return content.link_secret
 
 
 def _note(call: DetachedCall, secret: LinkSecret, link: SentLink, kind: ReceiptKind) -> None:
@@ -106,6 +110,6 @@ def _note(call: DetachedCall, secret: LinkSecret, link: SentLink, kind: ReceiptK
         at=now,
         target=link.target,
         agent=request.headers.get(b"user-agent", b"").decode("latin-1"),
-        machine=find_machine(request.method, request.headers, age=now - link.sent_at),
+        machine=find_machine(request.method, request.headers, age=now - link.made_at),
     )
     call.services.shared.get(TrackingRecorder).add(visit)
