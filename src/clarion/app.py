@@ -52,6 +52,7 @@ from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
 from clarion.receipts.early import record_early_reports
 from clarion.receipts.polling import poll_receipts
+from clarion.replies.actions import ReplyLimit
 from clarion.retention.worker import Retention
 from clarion.settings.model import Settings
 from clarion.subscribers.personal_data.erasure import continue_erasures
@@ -256,6 +257,7 @@ def build_application(  # noqa: PLR0913 - what it is composed of
     member_sessions = SessionAuthenticator(database, clock, bus)
     share_member_services(services, database)
     services.shared.put(EnvironmentWatch, EnvironmentWatch(database, clock))
+    services.shared.put(ReplyLimit, ReplyLimit())
     services.shared.put(TrackingRecorder, TrackingRecorder(database, services.measures))
     services.shared.put(GatheredReads, GatheredReads(database))
     tokens = SessionTokens(vault, clock)

@@ -6,8 +6,18 @@ from hypothesis import strategies as st
 
 from clarion.content.links import LinkSecret
 from clarion.ids import EnvironmentId, MessageId
-from clarion.replies.inbound.mime import read_mime
+from clarion.jsontext import json_text
+from clarion.replies.inbound.mime import (
+    MAX_BORDERS,
+    MAX_LINES,
+    MAX_NAME,
+    MAX_NESTED,
+    MAX_WORK,
+    MailUnreadable,
+    read_mime,
+)
 from clarion.replies.model import (
+    MAX_ATTACHMENTS,
     MAX_TEXT,
     InboundMail,
     MailAddress,
@@ -49,7 +59,7 @@ def test_the_address_that_the_mail_was_delivered_to_counts_first() -> None:
     other = make_reply_address(SECRET, MessageId(b"o" * 16), "in.example.com")
     mail = InboundMail(sender=[], to=[MailAddress(address=other)], envelope_to=["x@example.com", ADDRESS])
 
-    assert find_message(SECRET, mail) == MESSAGE
+    assert find_message(SECRET, mail.list_recipients()) == MESSAGE
 
 
 @given(st.binary(max_size=300))
@@ -59,6 +69,7 @@ def test_no_bytes_keep_a_mail_from_being_read(content: bytes) -> None:
         b"From: a@example.org\r\nContent-Type: text/plain; charset=" + content + b"\r\n\r\n" + content,
     ):
         mail = read_mime(raw)
+        json_text(mail)
         assert "\0" not in mail.text
         assert "\n" not in mail.subject
 
@@ -91,3 +102,66 @@ def test_long_texts_are_cut() -> None:
 )
 def test_answers_of_programs_are_told(header: bytes, *, is_automatic: bool) -> None:
     assert read_mime(b"From: a@example.org\r\n" + header + b"\r\n\r\nAway").is_automatic is is_automatic
+
+
+def nest(depth: int, body: bytes) -> bytes:
+    heads = (b"Content-Type: multipart/mixed; boundary=b%d\r\n\r\n--b%d\r\n" % (one, one) for one in range(depth))
+    return b"".join(heads) + b"\r\n" + body
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        nest(MAX_NESTED + 1, b""),
+        nest(1, b"").replace(b"Content-Type: ", b"content-type:\r\n\t") * (MAX_NESTED + 1),
+        b"\n" * (MAX_LINES + 1),
+        b"\r" * (MAX_LINES + 1),
+        nest(MAX_NESTED, b"\r\n" * (MAX_WORK // MAX_NESTED)),
+        nest(1, b"--b0\n\n" * (MAX_BORDERS + 1)),
+    ],
+    ids=["nested", "folded", "lines", "other lines", "lines in nested parts", "borders"],
+)
+def test_a_mail_that_would_take_long_is_not_read(content: bytes) -> None:
+    with pytest.raises(MailUnreadable):
+        read_mime(content)
+
+
+def test_a_nested_mail_of_usual_size_is_read() -> None:
+    mail = read_mime(nest(4, b"Yes, please\r\n" * 100_000))
+
+    assert mail.text.startswith("Yes, please")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"Content-Type: text/plain; charset=undefined",
+        b"Content-Type: text/plain; charset=punycode",
+        b"Content-Type: text/plain; charset*=undefined''x",
+        b"Content-Type: text/plain; name*=undefined''x",
+        b"Content-Disposition: attachment; filename*=undefined''x",
+        b"Subject: =?utf-7?Q?+2AA-?=",
+        b"Subject: =?undefined?Q?a?=",
+        b"Content-Type: text/plain; charset=utf-7",
+        b"From: " + b"(" * 5_000,
+        b"To: " + b"(" * 1_900,
+        b"Content-Type: " + b'; "' * 100_000,
+    ],
+)
+def test_a_hostile_head_keeps_no_mail_from_being_read(head: bytes) -> None:
+    mail = read_mime(b"Message-ID: <1@example.org>\r\n" + head + b"\r\n\r\n+2AA- Hi")
+
+    assert mail.message_id == "<1@example.org>"
+    json_text(mail)
+
+
+def test_names_and_types_are_cut_and_files_are_few() -> None:
+    long = b"a" * 1_000
+    file = (
+        b"--b\r\nContent-Type: x/" + long + b"\r\nContent-Disposition: attachment; filename=" + long[:900] + b"\r\n\r\n"
+    )
+    mail = read_mime(long + b": x\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n" + file * (MAX_ATTACHMENTS + 1))
+
+    assert max(map(len, mail.headers)) == MAX_NAME
+    assert len(mail.attachments) == MAX_ATTACHMENTS
+    assert len(mail.attachments[0].file_name) == len(mail.attachments[0].content_type) == MAX_NAME

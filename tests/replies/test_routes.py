@@ -10,6 +10,7 @@ import pytest
 from clarion.app import Application
 from clarion.ids import id_text
 from clarion.monitoring.metrics import ReplyOutcome
+from clarion.replies.actions import MAX_PER_MESSAGE
 from tests.engine.providers import ADA, account
 from tests.engine.support import World, details, step
 from tests.receipts.signing import CREDENTIALS, sns
@@ -249,3 +250,52 @@ async def test_what_cannot_be_read_is_refused(world: World, listen: Any, content
     hook = await listen()
 
     assert await hook.post(body, content_type=content_type) == 400
+
+
+async def test_a_mail_that_was_delivered_to_somebody_else_is_not_even_read(
+    world: World, listen: Any, application: Application
+) -> None:
+    await switch_on(world)
+    address = (await send(world))["replyTo"]
+    hook = await listen()
+    costly = "\n" * 500_000
+
+    elsewhere = await hook.post(form(email=costly, recipient="nobody@example.com"), content_type=FORM)
+    ours = await hook.post(form(email=costly, recipient=address), content_type=FORM)
+
+    assert (elsewhere, ours) == (200, 200)
+    assert await hook.mails() == []
+    counted = application.services.measures.replies
+    assert (counted[ReplyOutcome.UNKNOWN], counted[ReplyOutcome.UNREADABLE]) == (1, 1)
+
+
+async def test_more_replies_to_one_message_than_people_write_are_dropped_and_counted(
+    world: World, listen: Any, application: Application
+) -> None:
+    await switch_on(world)
+    address = (await send(world))["replyTo"]
+    hook = await listen()
+
+    statuses = [
+        await hook.post(form(to=address, text="Hi", **{"message-id": f"<{number}@a.example>"}), content_type=FORM)
+        for number in range(MAX_PER_MESSAGE.burst + 2)
+    ]
+
+    assert set(statuses) == {200}
+    counted = application.services.measures.replies
+    assert (counted[ReplyOutcome.RECORDED], counted[ReplyOutcome.LIMITED]) == (MAX_PER_MESSAGE.burst, 2)
+
+
+async def test_a_form_of_very_many_fields_is_refused(world: World, listen: Any) -> None:
+    hook = await listen()
+
+    assert await hook.post("a&" * 10_000, content_type=FORM) == 400
+
+
+async def test_what_a_hook_says_of_a_mail_need_not_be_json(world: World, listen: Any) -> None:
+    await switch_on(world)
+    address = (await send(world))["replyTo"]
+    hook = await listen("sendgrid")
+
+    assert await hook.post(form(envelope="{", to=address, text="Hi", spam_score="nan"), content_type=FORM) == 200
+    assert [one["mail"]["spamScore"] for one in await hook.mails()] == [None]

@@ -131,6 +131,10 @@ class ReplyOutcome(StrEnum):
     """It came in before."""
     UNKNOWN = "unknown"
     """It replies to nothing that is known."""
+    UNREADABLE = "unreadable"
+    """It is broken, or would take too long to read."""
+    LIMITED = "limited"
+    """Too many replies to one message came in."""
 
 
 class BatchKind(StrEnum):

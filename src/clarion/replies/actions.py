@@ -1,11 +1,13 @@
 """Records replies: each mail once, with the event that tells of it."""
 
 import hashlib
+from typing import Final
 
 from msgspec import Struct
 
-from clarion.clock import Millis
+from clarion.clock import MINUTE, Millis
 from clarion.db.port import Connection
+from clarion.http.attempts import AttemptLimit, LeakyCounters
 from clarion.ids import EnvironmentId, MessageId
 from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailCode, DetailSource, ExecutionDetail
@@ -19,6 +21,23 @@ from clarion.webhooks.events import append_events
 from clarion.webhooks.model import EventType
 from clarion.webhooks.store import list_message_rows
 from clarion.webhooks.wire import MessageEvent
+
+MAX_PER_MESSAGE: Final = AttemptLimit(burst=20, every=MINUTE)
+"""More replies to one message are dropped: who has its address could fill the store."""
+
+
+class ReplyLimit:
+    """How many replies to each message came in at this process."""
+
+    def __init__(self) -> None:
+        self._counters = LeakyCounters()
+
+    def admit(self, message_id: MessageId, now: Millis) -> bool:
+        """Count a reply, and return whether it is taken."""
+        if self._counters.get_level(message_id, MAX_PER_MESSAGE, now) + 1 > MAX_PER_MESSAGE.burst:
+            return False
+        self._counters.add(message_id, MAX_PER_MESSAGE, now)
+        return True
 
 
 class MailReply(Struct, frozen=True, kw_only=True):
@@ -36,6 +55,8 @@ async def record_reply(db: Connection, reply: MailReply, now: Millis) -> ReplyOu
     if original is None:
         return ReplyOutcome.UNKNOWN
     sizes = await jobs.lock_jobs(db, environment_id, {original.job_id})
+    if original.job_id not in sizes:
+        return ReplyOutcome.UNKNOWN
     digest = _digest(reply)
     if await list_stored_digests(db, environment_id, [digest]):
         return ReplyOutcome.REPEATED
@@ -43,7 +64,7 @@ async def record_reply(db: Connection, reply: MailReply, now: Millis) -> ReplyOu
     if original.id not in rows:
         return ReplyOutcome.UNKNOWN
     await insert_receipts(db, environment_id, [digest], now)
-    if sizes.get(original.job_id, 0) < MAX_DETAILS_LENGTH:
+    if sizes[original.job_id] < MAX_DETAILS_LENGTH:
         await jobs.append_details(db, environment_id, {original.job_id: [_detail(mail, now)]})
     message = plain_value(MessageEvent.of(rows[original.id]))
     event = message | {"mail": plain_value(describe_mail(mail))}

@@ -99,9 +99,9 @@ def read_reply_address(secret: LinkSecret, address: str) -> MessageId | None:
     return message_id if hmac.compare_digest(content[_ID_BYTES:], _sign(secret, message_id)) else None
 
 
-def find_message(secret: LinkSecret, mail: InboundMail) -> MessageId | None:
-    """Return the message that a mail replies to."""
-    found = (read_reply_address(secret, address) for address in mail.list_recipients())
+def find_message(secret: LinkSecret, addresses: Iterable[str]) -> MessageId | None:
+    """Return the message that a mail to these addresses replies to."""
+    found = (read_reply_address(secret, address) for address in addresses)
     return next((one for one in found if one is not None), None)
 
 

@@ -1,10 +1,12 @@
 """The address at which providers hand over inbound mail, and the operation that takes it."""
 
+import asyncio
 from functools import partial
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from clarion.content.environment import load_environment_content
+from clarion.content.links import LinkSecret
 from clarion.errors import Malformed, NotFound, Unauthenticated
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import DetachedCall, Transaction, operation
@@ -19,8 +21,9 @@ from clarion.providers.definition.request import ProviderRequest
 from clarion.providers.definition.result import SendFailure
 from clarion.providers.signing.amazon import is_confirmation_url, is_signed_by_sns
 from clarion.receipts import store
-from clarion.replies.actions import MailReply, record_reply
-from clarion.replies.inbound.forms import read_mails
+from clarion.replies.actions import MailReply, ReplyLimit, record_reply
+from clarion.replies.inbound.forms import ArrivedMail, read_mails
+from clarion.replies.inbound.mime import MailUnreadable
 from clarion.replies.model import find_message
 from clarion.vault import Vault
 from clarion.vocabulary import Channel, Scope
@@ -71,21 +74,35 @@ async def receive_mail(call: DetachedCall, environment_id: str, integration_id: 
     try:
         if integration.provider_id == _SES and not await _is_notification(call, callback):
             return _THANKS
-        mails = read_mails(integration.provider_id, callback)
+        mails = await asyncio.to_thread(read_mails, integration.provider_id, callback)
     except ReceiptRefused as error:
         raise Malformed(str(error)) from None
-    except RecursionError:
-        raise Malformed("The mail is nested too deep") from None
     vault, ids = call.services.vault, integration.environment_id
     content = await call.database.read(partial(load_environment_content, environment_id=ids, vault=vault))
     for mail in mails:
-        outcome = ReplyOutcome.UNKNOWN
-        message_id = None if content.link_secret is None else find_message(content.link_secret, mail)
-        if message_id is not None:
-            reply = MailReply(environment_id=ids, message_id=message_id, mail=mail)
-            outcome = await call.database.transaction(partial(record_reply, reply=reply, now=call.now))
+        try:
+            outcome = await _take(call, content.link_secret, mail)
+        except MailUnreadable:
+            outcome = ReplyOutcome.UNREADABLE
         call.services.measures.replies[outcome] += 1
     return _THANKS
+
+
+async def _take(call: DetachedCall, secret: LinkSecret | None, arrived: ArrivedMail) -> ReplyOutcome:
+    """Record a mail. One whose provider tells to whom it was delivered is read only if that is one of ours."""
+    if secret is None:
+        return ReplyOutcome.UNKNOWN
+    # Outside the event loop: to read a mail can take a second.
+    mail = None if arrived.recipients else await asyncio.to_thread(arrived.read)
+    message_id = find_message(secret, arrived.recipients if mail is None else mail.list_recipients())
+    if message_id is None:
+        return ReplyOutcome.UNKNOWN
+    if not call.services.shared.get(ReplyLimit).admit(message_id, call.now):
+        return ReplyOutcome.LIMITED
+    if mail is None:
+        mail = await asyncio.to_thread(arrived.read)
+    reply = MailReply(environment_id=secret.environment_id, message_id=message_id, mail=mail)
+    return await call.database.transaction(partial(record_reply, reply=reply, now=call.now))
 
 
 async def _is_notification(call: DetachedCall, callback: Callback) -> bool:

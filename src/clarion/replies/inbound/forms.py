@@ -2,8 +2,10 @@
 
 import base64
 import binascii
+import math
 from collections.abc import Callable, Mapping
 from email.parser import HeaderParser
+from functools import partial
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -11,15 +13,15 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from clarion.errors import Malformed
+from clarion.clock import Millis
 from clarion.http.input.forms import read_parts
-from clarion.jsontext import json_value
 from clarion.providers.definition.receipts import Callback, ReceiptRefused
-from clarion.replies.inbound.mime import make_mail, read_mime
-from clarion.replies.model import MAX_PEOPLE, InboundMail, MailAttachment
+from clarion.replies.inbound.mime import MAX_HEADER, MailUnreadable, clean, make_mail, read_mime
+from clarion.replies.model import MAX_PEOPLE, MAX_TEXT, InboundMail, MailAttachment
 
 _JSON: Final = "application/json"
 _MULTIPART: Final = "multipart/form-data"
+_MAX_FIELDS: Final = 200
 
 
 class Form(Struct, frozen=True):
@@ -38,63 +40,99 @@ class Form(Struct, frozen=True):
         return [one for one, _ in self.files]
 
 
-def read_mails(provider_id: str, callback: Callback) -> list[InboundMail]:
+def read_mails(provider_id: str, callback: Callback) -> "list[ArrivedMail]":
     """Return the mails of a hook; raises ReceiptRefused or Malformed if it is in no form that is known."""
-    read = _READERS.get(provider_id, _read_plain)
-    return [replace(mail, received_at=callback.received_at) for mail in read(callback)]
+    return _READERS.get(provider_id, _read_plain)(callback)
 
 
-def _read_sendgrid(callback: Callback) -> list[InboundMail]:
+class ArrivedMail(Struct, frozen=True, kw_only=True):
+    """A mail of a hook, which is read only if somebody wants it."""
+
+    recipients: list[str]
+    """To whom it was delivered, as far as the provider tells."""
+    parse: Callable[[], InboundMail]
+    dkim: str = ""
+    spf: str = ""
+    spam_score: float | None = None
+    sender: str = ""
+    """From whom it was delivered, as far as the provider tells."""
+    received_at: Millis
+
+    def read(self) -> InboundMail:
+        """Return the mail; raises MailUnreadable. It can take a second."""
+        return replace(
+            self.parse(),
+            dkim=clean(self.dkim)[:MAX_HEADER],
+            spf=clean(self.spf)[:MAX_HEADER],
+            spam_score=self.spam_score,
+            envelope_from=clean(self.sender)[:MAX_HEADER],
+            envelope_to=[clean(one)[:MAX_HEADER] for one in self.recipients],
+            received_at=self.received_at,
+        )
+
+
+def _read_sendgrid(callback: Callback) -> list[ArrivedMail]:
     form = read_form(callback)
-    raw = form.texts.get("email")
-    if raw is not None:
-        mail = read_mime(raw.encode("utf-8", "surrogateescape"))
-    else:
-        mail = _mail_of(form, HeaderParser().parsestr(form.get("headers")).items())
-    envelope = json_value(form.get("envelope") or "{}")
-    envelope = envelope if isinstance(envelope, dict) else {}
-    score = form.get("spam_score")
+    envelope = _object(_json(form.get("envelope")))
+
+    def parse() -> InboundMail:
+        raw = form.texts.get("email")
+        if raw is not None:
+            return read_mime(raw.encode("utf-8", "surrogateescape"))
+        return _mail_of(form, HeaderParser().parsestr(form.get("headers")[:MAX_TEXT]).items())
+
     return [
-        replace(
-            mail,
+        ArrivedMail(
+            recipients=_texts(envelope.get("to")),
+            parse=parse,
             dkim=form.get("dkim"),
             spf=form.get("spf"),
-            spam_score=_number(score),
-            envelope_from=str(envelope.get("from") or ""),
-            envelope_to=_texts(envelope.get("to")),
+            spam_score=_number(form.get("spam_score")),
+            sender=_text(envelope, "from"),
+            received_at=callback.received_at,
         )
     ]
 
 
-def _read_mailgun(callback: Callback) -> list[InboundMail]:
+def _read_mailgun(callback: Callback) -> list[ArrivedMail]:
     form = read_form(callback)
-    raw = form.texts.get("body-mime")
-    if raw is not None:
-        mail = read_mime(raw.encode("utf-8", "surrogateescape"))
-    else:
-        pairs = json_value(form.get("message-headers") or "[]")
-        headers = [tuple(one) for one in pairs if isinstance(one, list) and len(one) == 2]
-        mail = _mail_of(form, headers)
-    return [replace(mail, envelope_from=form.get("sender"), envelope_to=[form.get("recipient")])]
+
+    def parse() -> InboundMail:
+        raw = form.texts.get("body-mime")
+        if raw is not None:
+            return read_mime(raw.encode("utf-8", "surrogateescape"))
+        pairs = _json(form.get("message-headers"))
+        pairs = pairs if isinstance(pairs, list) else []
+        return _mail_of(form, [tuple(one) for one in pairs if isinstance(one, list) and len(one) == 2])
+
+    recipients = _texts([form.get("recipient")])
+    sender = form.get("sender")
+    return [ArrivedMail(recipients=recipients, parse=parse, sender=sender, received_at=callback.received_at)]
 
 
-def _read_postmark(callback: Callback) -> list[InboundMail]:
-    mails = []
-    for event in callback.events():
-        given = event.get("Headers")
-        headers = [(one.get("Name"), one.get("Value")) for one in _objects(given)]
-        headers += [
-            ("from", _text(event, "From")),
-            ("to", _text(event, "To")),
-            ("cc", _text(event, "Cc")),
-            ("subject", _text(event, "Subject")),
-            ("date", _text(event, "Date")),
-            ("message-id", _text(event, "MessageID")),
-        ]
-        files = [_describe_file(one) for one in _objects(event.get("Attachments"))]
-        mail = make_mail(headers, text=_text(event, "TextBody"), html=_text(event, "HtmlBody"), attachments=files)
-        mails.append(replace(mail, envelope_to=[_text(event, "OriginalRecipient")]))
-    return mails
+def _read_postmark(callback: Callback) -> list[ArrivedMail]:
+    return [
+        ArrivedMail(
+            recipients=_texts([event.get("OriginalRecipient")]),
+            parse=partial(_parse_postmark, event),
+            received_at=callback.received_at,
+        )
+        for event in callback.events()
+    ]
+
+
+def _parse_postmark(event: Mapping[str, Any]) -> InboundMail:
+    headers = [(one.get("Name"), one.get("Value")) for one in _objects(event.get("Headers"))]
+    headers += [
+        ("from", _text(event, "From")),
+        ("to", _text(event, "To")),
+        ("cc", _text(event, "Cc")),
+        ("subject", _text(event, "Subject")),
+        ("date", _text(event, "Date")),
+        ("message-id", _text(event, "MessageID")),
+    ]
+    files = [_describe_file(one) for one in _objects(event.get("Attachments"))]
+    return make_mail(headers, text=_text(event, "TextBody"), html=_text(event, "HtmlBody"), attachments=files)
 
 
 def _describe_file(file: Mapping[str, Any]) -> MailAttachment:
@@ -105,7 +143,7 @@ def _describe_file(file: Mapping[str, Any]) -> MailAttachment:
     )
 
 
-def _read_ses(callback: Callback) -> list[InboundMail]:
+def _read_ses(callback: Callback) -> list[ArrivedMail]:
     mails = []
     for notification in callback.events():
         try:
@@ -117,27 +155,34 @@ def _read_ses(callback: Callback) -> list[InboundMail]:
         content = _text(event, "content")
         if not content:
             continue
-        encoding = _text(_object(receipt.get("action")), "encoding")
-        raw = _base64(content) if encoding == "BASE64" else content.encode("utf-8", "surrogateescape")
+        is_encoded = _text(_object(receipt.get("action")), "encoding") == "BASE64"
         mails.append(
-            replace(
-                read_mime(raw),
+            ArrivedMail(
+                recipients=_texts(receipt.get("recipients")),
+                parse=partial(_parse_ses, content, is_encoded=is_encoded),
                 dkim=_text(_object(receipt.get("dkimVerdict")), "status"),
                 spf=_text(_object(receipt.get("spfVerdict")), "status"),
-                envelope_from=_text(about, "source"),
-                envelope_to=_texts(receipt.get("recipients")),
+                sender=_text(about, "source"),
+                received_at=callback.received_at,
             )
         )
     return mails
 
 
-def _read_plain(callback: Callback) -> list[InboundMail]:
+def _parse_ses(content: str, *, is_encoded: bool) -> InboundMail:
+    return read_mime(_base64(content) if is_encoded else content.encode("utf-8", "surrogateescape"))
+
+
+def _read_plain(callback: Callback) -> list[ArrivedMail]:
     """Read a form or an object with the texts of a mail, or with the mail itself as `email`."""
     form = read_form(callback)
-    raw = form.texts.get("email")
-    mail = _mail_of(form, ()) if raw is None else read_mime(raw.encode("utf-8", "surrogateescape"))
-    recipient = form.get("recipient", "envelope-to")
-    return [replace(mail, envelope_to=[recipient] if recipient else [])]
+
+    def parse() -> InboundMail:
+        raw = form.texts.get("email")
+        return _mail_of(form, ()) if raw is None else read_mime(raw.encode("utf-8", "surrogateescape"))
+
+    recipients = _texts([form.get("recipient", "envelope-to")])
+    return [ArrivedMail(recipients=recipients, parse=parse, received_at=callback.received_at)]
 
 
 def read_form(callback: Callback) -> Form:
@@ -151,7 +196,10 @@ def read_form(callback: Callback) -> Form:
         if len(events) != 1:
             raise ReceiptRefused("The body must be one object")
         return Form({str(name).lower(): value for name, value in events[0].items() if isinstance(value, str)})
-    pairs = parse_qsl(callback.body.decode("utf-8", "replace"), keep_blank_values=True)
+    try:
+        pairs = parse_qsl(callback.body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=_MAX_FIELDS)
+    except ValueError as error:
+        raise ReceiptRefused(f"The form has more than {_MAX_FIELDS} fields") from error
     return Form({name.lower(): value for name, value in reversed(pairs)})
 
 
@@ -190,13 +238,22 @@ def _text(values: Mapping[str, Any], name: str) -> str:
 
 
 def _texts(value: Any) -> list[str]:
-    return [one for one in value if isinstance(one, str)][:MAX_PEOPLE] if isinstance(value, list) else []
+    return [one for one in value if one and isinstance(one, str)][:MAX_PEOPLE] if isinstance(value, list) else []
 
 
 def _number(value: Any) -> float | None:
     try:
-        return float(value)
-    except (TypeError, ValueError):
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _json(text: str) -> Any:
+    """Decode a text of a form; None if it is no JSON."""
+    try:
+        return msgspec.json.decode(text.encode("utf-8", "replace"))
+    except (msgspec.DecodeError, RecursionError):
         return None
 
 
@@ -204,11 +261,11 @@ def _base64(text: str) -> bytes:
     try:
         return base64.b64decode(text)
     except (binascii.Error, ValueError) as error:
-        raise Malformed("The mail is not in base64, as its event says") from error
+        raise MailUnreadable("The mail is not in base64, as its event says") from error
 
 
 _HEADERS: Final = ("from", "to", "cc", "subject", "date", "message-id", "in-reply-to", "references")
-_READERS: Final[Mapping[str, Callable[[Callback], list[InboundMail]]]] = {
+_READERS: Final[Mapping[str, Callable[[Callback], list[ArrivedMail]]]] = {
     "sendgrid": _read_sendgrid,
     "mailgun": _read_mailgun,
     "postmark": _read_postmark,
