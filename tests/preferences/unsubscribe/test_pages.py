@@ -128,6 +128,28 @@ async def test_a_form_that_says_nothing_changes_nothing(
     assert await list_rows(database, api) == []
 
 
+async def test_forms_that_take_much_work_are_refused(
+    ada: Ada, browser: httpx.AsyncClient, database: Database, api: Api
+) -> None:
+    wish, choices = unsubscribe(ada.token), choose(ada.token)
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    parts = {f"a{number}": (None, "b") for number in range(200)}
+
+    large = [
+        await browser.post(wish, content=b"action=unsubscribe&a=" + b"b" * 65_536, headers=form),
+        await browser.post(choices, content=b"shown=a&a=" + b"b" * 131_072, headers=form),
+    ]
+    many = [
+        await browser.post(wish, content=b"action=unsubscribe" + b"&a" * 4_000, headers=form),
+        await browser.post(choices, content=b"shown=a" + b"&a" * 4_000, headers=form),
+        await browser.post(wish, files={"action": (None, "unsubscribe"), **parts}),
+    ]
+
+    assert [one.status_code for one in large] == [413, 413]
+    assert [one.status_code for one in many] == [400, 400, 400]
+    assert await list_rows(database, api) == []
+
+
 async def test_people_choose_for_each_workflow_and_channel(
     ada: Ada, browser: httpx.AsyncClient, database: Database, api: Api
 ) -> None:

@@ -2,12 +2,14 @@
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from io import BytesIO
+from typing import Final
+from urllib.parse import parse_qsl
 
 from msgspec import Struct
 
 from clarion.db.port import Connection
-from clarion.errors import RateLimited
+from clarion.errors import Malformed, NotJson, RateLimited
+from clarion.http.input.forms import MULTIPART, read_parts
 from clarion.http.operation import DetachedCall, Transaction, operation
 from clarion.http.responses import PageResponse
 from clarion.http.wire import Wire
@@ -29,7 +31,11 @@ from clarion.settings.rate_limits import LimitCategory
 SECTION = "Unsubscribing"
 _STATUSES = (200, 400, 404, 429)
 _ONE_CLICK = "list-unsubscribe"
-_FORMS = (b"application/x-www-form-urlencoded", b"multipart/form-data")
+_MAX_WISH: Final = 65_536
+"""Bytes of the form that unsubscribes."""
+_MAX_CHOICES: Final = 131_072
+"""Bytes of the form with all workflows and channels."""
+_MAX_FIELDS: Final = 4_000
 
 Answer = tuple[int, str]
 
@@ -68,6 +74,7 @@ async def show_unsubscribe_page(call: DetachedCall, query: LinkQuery) -> PageRes
     status=_STATUSES,
     query=LinkQuery,
     transaction=Transaction.NONE,
+    body_limit=_MAX_WISH,
     foreign=True,
 )
 async def unsubscribe(call: DetachedCall, query: LinkQuery) -> PageResponse:
@@ -96,6 +103,7 @@ async def show_preferences_page(call: DetachedCall, query: LinkQuery) -> PageRes
     status=_STATUSES,
     query=LinkQuery,
     transaction=Transaction.NONE,
+    body_limit=_MAX_CHOICES,
     foreign=True,
 )
 async def save_preferences_page(call: DetachedCall, query: LinkQuery) -> PageResponse:
@@ -197,23 +205,22 @@ def _read_wish(form: dict[str, list[str]]) -> tuple[bool, ChangeReason] | None:
 
 
 def _read_form(call: DetachedCall) -> dict[str, list[str]]:
-    """Read the fields of a form in either encoding; none if it is something else."""
-    # Parsers of forms are loaded when the first form comes.
-    import python_multipart  # noqa: PLC0415
-    from python_multipart.exceptions import FormParserError  # noqa: PLC0415
-
+    """Read the texts of a form in either encoding; none if it is something else, or has too many."""
+    content_type, body = call.request.headers.get(b"content-type", b""), call.request.body
+    media_type = content_type.partition(b";")[0].strip().lower()
     fields: dict[str, list[str]] = {}
-
-    def add(field: python_multipart.multipart.Field) -> None:
-        name, value = (field.field_name or b"").decode("utf-8", "replace"), (field.value or b"")
-        fields.setdefault(name, []).append(value.decode("utf-8", "replace"))
-
-    content_type = call.request.headers.get(b"content-type", b"")
-    if not content_type.lower().startswith(_FORMS):
-        return fields
-    headers = {"Content-Type": content_type, "Content-Length": str(len(call.request.body)).encode()}
     try:
-        python_multipart.parse_form(headers, BytesIO(call.request.body), add, lambda _: None)
-    except (FormParserError, ValueError):
+        for name, value in _list_fields(media_type.decode("latin-1"), content_type, body):
+            fields.setdefault(name, []).append(value)
+    except (Malformed, NotJson, ValueError):
         return {}
     return fields
+
+
+def _list_fields(media_type: str, content_type: bytes, body: bytes) -> list[tuple[str, str]]:
+    if media_type == "application/x-www-form-urlencoded":
+        return parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=_MAX_FIELDS)
+    if media_type == MULTIPART:
+        parts = [part for part in read_parts(content_type, body) if part.file_name is None]
+        return [(part.name, part.content.decode("utf-8", "replace")) for part in parts]
+    return []
