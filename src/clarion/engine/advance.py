@@ -11,6 +11,7 @@ from clarion.conditions import Circumstances, CompiledLogic, ConditionResult, de
 from clarion.db.port import Connection
 from clarion.engine.digests import DigestWindows
 from clarion.engine.load import add_past
+from clarion.engine.masking import mask_result
 from clarion.engine.records import Run, link_variables, variables_of
 from clarion.engine.steps.decision import (
     Defaults,
@@ -237,10 +238,12 @@ def _decide_conditions(context: StepContext) -> Iterator[ConditionResult]:
     if context.step.filters:
         filters = _filters(context.step, context.variables)
         circumstances = _circumstances(context.run, context.job, context.now)
-        yield decide_filters(filters, context.variables, circumstances)
+        decided = decide_filters(filters, context.variables, circumstances)
+        yield mask_result(decided, context.step.filters, context.run.content)
     rule = _rule(context.chosen, context.variables)
-    if rule is not None:
-        yield rule.decide(context.variables, now=context.now)
+    if rule is not None and context.chosen.rule is not None:
+        decided = rule.decide(context.variables, now=context.now)
+        yield mask_result(decided, context.chosen.rule.logic, context.run.content)
 
 
 def _refuse_by_preference(context: StepContext) -> StepOutcome | None:

@@ -4,9 +4,9 @@ from hashlib import blake2b
 from typing import Any
 
 from clarion.clock import Millis
-from clarion.conditions import shorten
 from clarion.contexts.model import keys_of
 from clarion.engine.digests import DigestWindow, Leader, WindowIdentity, make_event
+from clarion.engine.masking import show_key_value
 from clarion.engine.steps.decision import Done, Failed, Merged, StepContext, StepOutcome, Waiting
 from clarion.engine.steps.waiting import extend
 from clarion.ids import NotificationId, id_text
@@ -105,8 +105,10 @@ def _key_value(context: StepContext, controls: DigestControls) -> Any:
 
 def _seen(context: StepContext, controls: DigestControls) -> dict[str, Any]:
     """What the step is set to, and the value of its key."""
-    key = {"value": shorten(_key_value(context, controls))} if controls.digest_key else {}
-    return {**_metadata(controls), **key}
+    if not controls.digest_key:
+        return _metadata(controls)
+    value = show_key_value(controls.digest_key, _key_value(context, controls), context.run.content)
+    return {**_metadata(controls), "value": value}
 
 
 def _look_back(controls: DigestControls, window: DigestWindow | None) -> dict[str, Any]:

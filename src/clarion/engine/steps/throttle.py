@@ -3,7 +3,7 @@
 from typing import Any
 
 from clarion.clock import DAY, HOUR, MINUTE, SECOND, Millis
-from clarion.conditions import shorten
+from clarion.engine.masking import show_key_value
 from clarion.engine.steps.decision import Done, Ended, Failed, StepContext, StepOutcome
 from clarion.engine.steps.digest import key_digest
 from clarion.engine.steps.waiting import find_length
@@ -38,7 +38,8 @@ async def decide(context: StepContext) -> StepOutcome:
     amount, unit = length
     raw = {"threshold": threshold, "passed": min(len(recent), threshold), "amount": whole(amount), "unit": unit}
     if controls.throttle_key:
-        raw |= {"throttleKey": controls.throttle_key, "value": shorten(value)}
+        shown = show_key_value(controls.throttle_key, value, context.run.content)
+        raw |= {"throttleKey": controls.throttle_key, "value": shown}
     if len(recent) >= threshold:
         raw["until"] = end_of(recent[len(recent) - threshold], *length, context.zone)
         context.note(DetailCode.THROTTLED, raw=raw)

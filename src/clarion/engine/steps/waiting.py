@@ -3,7 +3,7 @@
 from typing import Any
 
 from clarion.clock import Millis, find_moment
-from clarion.conditions import shorten
+from clarion.engine.masking import show_key_value
 from clarion.engine.steps.decision import Done, Failed, StepContext, StepOutcome, Waiting
 from clarion.jobs.details import DetailCode, DetailSource
 from clarion.schedules import MAX_AHEAD, Unit, end_of, next_cron, next_within
@@ -84,7 +84,8 @@ def _seen(context: StepContext, controls: DelayControls) -> dict[str, Any]:
     key = controls.delay_path if controls.kind is DelayType.SCHEDULED else controls.dynamic_key
     if controls.kind in (DelayType.SCHEDULED, DelayType.DYNAMIC):
         value = evaluate_key(key, context.variables) if key else None
-        return {"type": controls.kind, "path": key, "value": shorten(value)}
+        shown = None if key is None else show_key_value(key, value, context.run.content)
+        return {"type": controls.kind, "path": key, "value": shown}
     return {"type": controls.kind, "amount": whole(controls.amount), "unit": controls.unit}
 
 
