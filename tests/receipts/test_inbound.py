@@ -11,8 +11,11 @@ from clarion.providers.definition.provider import HttpProvider
 from clarion.providers.definition.receipts import Callback, InboundText
 from clarion.providers.registry import find_provider
 from tests.engine.support import World, step
+from tests.inbox.conftest import MakePerson, make_person
 from tests.receipts.signing import Address, Signed, make_address, sign_twilio
 from tests.support import Api
+
+__all__ = ["make_person"]
 
 PREFERENCES = "/v2/subscribers/ada/preferences"
 NUMBER = "+4915112345678"
@@ -88,6 +91,59 @@ async def test_a_number_that_nobody_has_is_suppressed_until_start(world: World, 
 
     assert (suppressed["address"], suppressed["reason"]) == ("442079460000", "unsubscribed")
     assert cleared == []
+
+
+async def test_stop_holds_for_other_spellings_and_people_who_come_later(world: World, address: Address) -> None:
+    await world.make_workflow(step("sms", body="Hello"))
+    await world.api.post("/v2/subscribers", json={"subscriberId": "bob", "phone": "+49 151 12345678"})
+
+    await address.post(incoming(address.url, "STOP"))
+    await world.api.post("/v2/subscribers", json={"subscriberId": "eve", "phone": NUMBER})
+    for key in ("bob", "eve"):
+        await world.trigger(key)
+    await world.work()
+    stopped = [str(one["jobs"][0]["executionDetails"]) for one in await world.events()]
+    (suppressed,) = (await world.api.get("/v1/suppressions")).json()["data"]
+    await address.post(incoming(address.url, "START"))
+
+    assert (suppressed["address"], suppressed["reason"]) == (NUMBER[1:], "unsubscribed")
+    assert ["unsubscribed" in one for one in stopped] == [True, True]
+    assert (await world.api.get("/v1/suppressions")).json()["data"] == []
+
+
+async def test_start_does_not_clear_what_another_reason_suppressed(world: World, address: Address) -> None:
+    await world.api.post("/v1/suppressions", json={"channel": "sms", "address": NUMBER})
+
+    await address.post(incoming(address.url, "STOP"))
+    await address.post(incoming(address.url, "START"))
+
+    (kept,) = (await world.api.get("/v1/suppressions")).json()["data"]
+    assert kept["reason"] == "manual"
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("", {"sms": True}),
+        ("/welcome", {"sms": True}),
+        ("/bulk", {"preferences": [{"workflowId": "welcome", "sms": True}]}),
+    ],
+)
+async def test_people_who_switch_sms_on_in_the_inbox_get_it_again(
+    world: World, address: Address, make_person: MakePerson, path: str, body: dict[str, Any]
+) -> None:
+    await world.make_workflow(step("sms", body="Hello"))
+    person = await make_person("ada")
+    await address.post(incoming(address.url, "STOP"))
+
+    await person.patch("/v1/inbox/preferences", json={"email": True})
+    await world.api.patch(PREFERENCES, json={"channels": {"sms": True}})
+    kept = (await world.api.get("/v1/suppressions")).json()["data"]
+    switched = await person.patch(f"/v1/inbox/preferences{path}", json=body)
+
+    assert switched.status_code == 200
+    assert [one["reason"] for one in kept] == ["unsubscribed"]
+    assert (await world.api.get("/v1/suppressions")).json()["data"] == []
 
 
 async def test_another_environment_is_not_concerned(address: Address, other_api: Api) -> None:

@@ -51,6 +51,7 @@ async def update_inbox_global_preference(call: Call, body: InboxPreferencePatch)
     """Switch channels on or off for all workflows, which removes choices for single workflows, or set the schedule."""
     subscriber = await get_session_subscriber(call, for_update=True)
     await actions.switch_channels_everywhere(call.db, subscriber, body.given(), call.now)
+    await actions.let_texts_through(call.db, subscriber, body.given())
     if not isinstance(body.schedule, UnsetType):
         schedule = plain_value(body.schedule)
         check_schedule(schedule, "schedule", is_proven=call.session.is_proven)
@@ -84,6 +85,7 @@ async def update_inbox_workflow_preference(
         raise Invalid.field("schedule", "belongs to the global preference; send it to PATCH /v1/inbox/preferences")
     workflow = await actions.get_changeable_workflow(call.db, call.environment_id, reference, path="workflowId")
     await actions.switch_channels(call.db, subscriber, workflow, body.given(), call.now)
+    await actions.let_texts_through(call.db, subscriber, body.given())
     (decided,) = await actions.decide_workflows(call.db, subscriber, [workflow])
     return Reply(data=InboxPreferenceOut.of_workflow(decided))
 
@@ -121,6 +123,7 @@ async def _switch_workflow(call: Call, subscriber: Subscriber, item: BulkPrefere
         call.db, call.environment_id, item.workflow_id, path=f"{path}.workflowId"
     )
     await actions.switch_channels(call.db, subscriber, workflow, item.given(), call.now)
+    await actions.let_texts_through(call.db, subscriber, item.given())
     return workflow
 
 

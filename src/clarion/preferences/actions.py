@@ -11,6 +11,7 @@ from clarion.errors import Invalid, NotFound
 from clarion.ids import EnvironmentId, WorkflowId, id_text
 from clarion.preferences import store
 from clarion.preferences.model import ChangeReason, DecidingLayer, PreferenceDecision, decide_preference, layers_of
+from clarion.sending.suppressions.store import delete_unsubscription
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import update_subscriber
 from clarion.vocabulary import Channel, Criticality
@@ -105,6 +106,12 @@ async def switch_channels_everywhere(
     if channels:
         await store.delete_workflow_choices(db, subscriber.environment_id, subscriber.id, channels=list(channels))
     await switch_channels(db, subscriber, None, channels, now, reason=reason)
+
+
+async def let_texts_through(db: Connection, subscriber: Subscriber, channels: Mapping[Channel, bool]) -> None:
+    """Clear what STOP left of the number when the person switches SMS on themselves; else that would do nothing."""
+    if channels.get(Channel.SMS) and subscriber.phone:
+        await delete_unsubscription(db, subscriber.environment_id, Channel.SMS, subscriber.phone)
 
 
 async def set_schedule(db: Connection, subscriber: Subscriber, schedule: dict[str, Any], now: Millis) -> Subscriber:

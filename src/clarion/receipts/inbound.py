@@ -15,7 +15,7 @@ from clarion.preferences.store import GLOBAL, list_preferences
 from clarion.preferences.unsubscribe.keywords import read_keyword
 from clarion.providers.definition.receipts import InboundText
 from clarion.sending.suppressions.model import Suppression, SuppressionReason, fold_address, is_address
-from clarion.sending.suppressions.store import delete_suppression, find_suppression, insert_suppressions
+from clarion.sending.suppressions.store import delete_unsubscription, insert_suppressions
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import get_subscriber
 from clarion.vocabulary import Channel
@@ -45,14 +45,17 @@ async def record_texts(database: Database, integration: Integration, texts: Sequ
 
 
 async def _obey(db: Connection, integration: Integration, digits: str, *, is_wanted: bool, now: Millis) -> int:
-    """Switch the channel of everybody who has the number; returns how many they are."""
+    """Switch the channel of everybody who has the number; returns how many they are.
+
+    The number itself is suppressed, too: for people who write it in another way, or get it later.
+    """
     environment_id = integration.environment_id
     people = await _lock_people(db, environment_id, digits)
     for person in people:
         await _switch(db, person, is_wanted=is_wanted, now=now)
     if is_wanted:
-        await _clear_suppression(db, environment_id, digits)
-    elif not people:
+        await delete_unsubscription(db, environment_id, Channel.SMS, digits)
+    else:
         await insert_suppressions(db, [_suppress(integration, digits, now)])
     return len(people)
 
@@ -72,12 +75,6 @@ async def _switch(db: Connection, person: Subscriber, *, is_wanted: bool, now: M
     if is_wanted is is_off or (not is_wanted and any(switches.values())):
         reason = ChangeReason.SMS_KEYWORD
         await switch_channels_everywhere(db, person, {Channel.SMS: is_wanted}, now, reason=reason)
-
-
-async def _clear_suppression(db: Connection, environment_id: EnvironmentId, digits: str) -> None:
-    found = await find_suppression(db, environment_id, Channel.SMS, digits, for_update=True)
-    if found is not None and found.reason is SuppressionReason.UNSUBSCRIBED:
-        await delete_suppression(db, environment_id, Channel.SMS, digits)
 
 
 def _suppress(integration: Integration, digits: str, now: Millis) -> Suppression:

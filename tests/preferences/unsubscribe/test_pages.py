@@ -10,10 +10,12 @@ from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.ids import id_text
 from clarion.preferences.unsubscribe.targets import LinkTarget, sign_target
+from clarion.sending.suppressions.model import Suppression, SuppressionReason
+from clarion.sending.suppressions.store import insert_suppressions
 from clarion.vocabulary import Channel, StepType
 from clarion.workflows.model import MainSwitch, PreferenceLayer
 from tests.preferences.unsubscribe.conftest import Ada, LoadSecret
-from tests.records import make_subscriber, make_workflow
+from tests.records import NOW, make_subscriber, make_workflow
 from tests.support import Api, Site
 
 PREFERENCES = "/v2/subscribers/ada/preferences"
@@ -33,6 +35,17 @@ async def list_rows(database: Database, api: Api) -> list[tuple[str, bool, str |
 async def list_events(api: Api) -> list[dict[str, Any]]:
     endpoint = (await api.get("/v1/webhooks/endpoints")).json()[0]["_id"]
     return [one["payload"] for one in (await api.get(f"/v1/webhooks/endpoints/{endpoint}/deliveries")).json()["data"]]
+
+
+async def suppress_number(database: Database, api: Api, digits: str) -> None:
+    suppression = Suppression(
+        environment_id=api.environment.id,
+        channel=Channel.SMS,
+        address=digits,
+        reason=SuppressionReason.UNSUBSCRIBED,
+        created_at=NOW,
+    )
+    await database.transaction(lambda db: insert_suppressions(db, [suppression]))
 
 
 def unsubscribe(token: str) -> str:
@@ -166,6 +179,27 @@ async def test_people_choose_for_each_workflow_and_channel(
     assert await list_rows(database, api) == [("email", False, "link")]
     assert saved.text.count(" checked") == 3
     assert id_text(later.id) in saved.text
+
+
+async def test_people_who_switch_sms_on_get_it_again_after_stop(
+    ada: Ada, browser: httpx.AsyncClient, database: Database, api: Api, load_secret: LoadSecret
+) -> None:
+    await api.patch("/v2/subscribers/ada", json={"phone": "+44 1632 960000"})
+    target = LinkTarget(ada.subscriber.id, ada.workflow.id, Channel.SMS)
+    token = sign_target(await load_secret(api.environment), target)
+    email, sms = (f"{id_text(ada.workflow.id)}.{channel}" for channel in ("email", "sms"))
+    forms: list[tuple[str, dict[str, Any], int]] = [
+        (unsubscribe(token), {"action": "unsubscribe"}, 1),
+        (unsubscribe(ada.token), {"action": "subscribe"}, 1),
+        (unsubscribe(token), {"action": "subscribe"}, 0),
+        (choose(token), {"shown": [email, sms], "on": [email]}, 1),
+        (choose(token), {"shown": [email, sms], "on": [sms]}, 0),
+    ]
+
+    for path, form, left in forms:
+        await suppress_number(database, api, "441632960000")
+        await browser.post(path, data=form)
+        assert len((await api.get("/v1/suppressions")).json()["data"]) == left
 
 
 async def test_critical_workflows_are_named_and_cannot_be_switched_off(

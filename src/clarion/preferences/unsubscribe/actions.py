@@ -11,7 +11,7 @@ from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, id_text
 from clarion.preferences import store
-from clarion.preferences.actions import PreferenceOverview, get_overview, switch_channels
+from clarion.preferences.actions import PreferenceOverview, get_overview, let_texts_through, switch_channels
 from clarion.preferences.model import ChangeReason, DecidingLayer, decide_channel, layers_of
 from clarion.preferences.unsubscribe.page import Choice
 from clarion.preferences.unsubscribe.targets import read_target
@@ -82,6 +82,7 @@ async def change_subscription(
     decision = decide_channel([(DecidingLayer.SUBSCRIBER_WORKFLOW, own.get(workflow.id))], visitor.channel)
     if decision.layer is None or decision.enabled is not is_on:
         await switch_channels(db, subscriber, workflow, {visitor.channel: is_on}, now, reason=reason)
+    await let_texts_through(db, subscriber, {visitor.channel: is_on})
 
 
 async def list_choices(db: Connection, visitor: Visitor) -> tuple[list[Choice], list[str]]:
@@ -107,6 +108,7 @@ async def save_choices(
     overview = await get_overview(db, subscriber)
     for workflow, changes in _list_changes(overview, shown, on):
         await switch_channels(db, subscriber, workflow, changes, now, reason=ChangeReason.LINK)
+        await let_texts_through(db, subscriber, changes)
 
 
 def _list_changes(

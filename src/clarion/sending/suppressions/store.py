@@ -39,6 +39,11 @@ FIND_SUPPRESSION, LOCK_SUPPRESSION = sql(_FIND_SUPPRESSION), sql(_FIND_SUPPRESSI
 DELETE_SUPPRESSION = sql("""
     DELETE FROM suppressions WHERE environment_id = :environment_id AND channel = :channel AND address {any:addresses}
 """)
+DELETE_UNSUBSCRIPTION = sql("""
+    DELETE FROM suppressions
+    WHERE environment_id = :environment_id AND channel = :channel AND address {any:addresses}
+    AND reason = 'unsubscribed'
+""")
 TAKE_SUPPRESSION = sql(f"""
     DELETE FROM suppressions WHERE environment_id = :environment_id AND channel = :channel AND address = :address
     RETURNING {_COLUMNS}
@@ -161,6 +166,12 @@ async def delete_suppression(db: Connection, environment_id: EnvironmentId, chan
     """Delete the suppression of an address, or of its hash."""
     forms = list_address_forms(environment_id, channel, address)
     await db.execute(DELETE_SUPPRESSION, environment_id=environment_id, channel=channel, addresses=forms)
+
+
+async def delete_unsubscription(db: Connection, environment_id: EnvironmentId, channel: Channel, address: str) -> None:
+    """Delete the suppression of an address, or of its hash, unless it is suppressed for another reason."""
+    forms = list_address_forms(environment_id, channel, address)
+    await db.execute(DELETE_UNSUBSCRIPTION, environment_id=environment_id, channel=channel, addresses=forms)
 
 
 def _is_unsubscription(reason: str) -> bool:
