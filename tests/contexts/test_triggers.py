@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 
-from clarion.contexts.store import INLINE_DATA
+from clarion.contexts.actions import find_existing
+from clarion.contexts.model import Contexts
+from clarion.contexts.store import INLINE_DATA, list_small_data
+from clarion.db.port import Database
 from clarion.vocabulary import Scope
 from tests.engine.support import World, in_app, step
 from tests.support import Api, MakeApi
@@ -93,6 +96,21 @@ async def test_a_bulk_makes_each_context_once(world: World) -> None:
     assert response.status_code == 201
     assert (await data_of(world.api), await data_of(world.api, "beta")) == ({"name": "Acme"}, {"name": "Beta"})
     assert await world.feed() == ["acme: Acme", "acme: Acme", "beta: Beta"]
+
+
+async def test_only_the_contexts_that_are_named_are_read(world: World, database: Database) -> None:
+    environment_id = world.api.environment.id
+    pairs = [(kind, key) for kind in ("app", "tenant") for key in ("acme", "beta")]
+    for kind, key in pairs:
+        await world.api.post("/v2/contexts", json={"type": kind, "id": key, "data": {"of": f"{kind}:{key}"}})
+    given: list[Contexts] = [{"app": {"id": "acme"}}, {"tenant": {"id": "beta", "data": {"x": 1}}}]
+
+    small = await database.read(lambda db: list_small_data(db, environment_id, [pairs[0], pairs[3]]))
+    existing = await database.read(lambda db: find_existing(db, environment_id, given))
+
+    assert sorted(small) == [pairs[0], pairs[3]] == sorted(existing)
+    assert existing[pairs[0]] is None
+    assert existing[pairs[3]] is not None
 
 
 async def test_a_trigger_that_was_seen_before_makes_no_context(world: World) -> None:

@@ -123,7 +123,7 @@ async def test_shared_connections_of_the_context_are_seen_and_ended_by_proven_se
 
     assert (await unproven.get(f"{MINE}/shared")).status_code == 200
     assert (await unproven.get(f"{MINE}/shared", params={"connectionMode": "subscriber"})).status_code == 404
-    assert (await unproven.delete(f"{MINE}/shared")).status_code == 404
+    assert (await unproven.delete(f"{MINE}/shared")).status_code == 422
     assert (await proven.delete(f"{MINE}/shared")).status_code == 204
 
 
@@ -152,3 +152,53 @@ async def test_the_context_is_that_of_the_session(make_person: MakePerson, api: 
 
     assert (other.status_code, own.status_code) == (422, 201)
     assert "context" in other.json()["errors"]
+
+
+async def test_a_session_without_proof_only_adds(make_person: MakePerson, api: Api) -> None:
+    await make_slack(api)
+    stranger = await make_person("ada", is_proven=False)
+    path = f"{MINE}/chconn-slack-default-ada"
+
+    early = await stranger.post(CONNECT, json=wish(stranger))
+    late = await stranger.post(CONNECT, json=wish(stranger))
+    link = await stranger.post(LINK, json={"integrationIdentifier": "slack"})
+    added = await finish(stranger, early.json()["data"]["url"])
+    answers = [await finish(stranger, one.json()["data"]["url"]) for one in (late, link)]
+    again = await stranger.post(CONNECT, json=wish(stranger))
+    (place,) = (await stranger.get(PLACES)).json()["data"]
+    ended = [await stranger.delete(one) for one in (path, f"{PLACES}/{place['identifier']}")]
+
+    assert (added, answers) == (200, [400, 400])
+    assert "connectionIdentifier" in again.json()["errors"]
+    assert [one.status_code for one in (again, *ended)] == [422] * 3
+    assert (await stranger.get(path)).status_code == 200
+
+
+async def test_an_integration_with_hmac_needs_proof_of_the_person(make_person: MakePerson, api: Api) -> None:
+    await make_slack(api)
+    (slack,) = [one for one in (await api.get("/v1/integrations")).json() if one["identifier"] == "slack"]
+    await api.put(f"/v1/integrations/{slack['_id']}", json={"credentials": slack["credentials"] | {"hmac": True}})
+    proof = {"context": {"tenant": "acme"}, "contextHash": sign(api.key, '{"tenant":"acme"}')}
+
+    for is_proven, status in ((False, 422), (True, 201)):
+        plain = await make_person("ada", is_proven=is_proven)
+        of_acme = await make_person("ada", context_keys=ACME, is_proven=is_proven)
+        shared = wish(of_acme, connectionMode="shared", connectionIdentifier="acme", **proof)
+        answers = [
+            await plain.post(CONNECT, json=wish(plain)),
+            await plain.post(LINK, json={"integrationIdentifier": "slack"}),
+            await of_acme.post(CONNECT, json=wish(of_acme, connectionIdentifier="own", **proof)),
+            await of_acme.post(CONNECT, json=shared),
+        ]
+        assert [one.status_code for one in answers] == [status] * 4, answers[0].text
+
+
+async def test_the_hash_of_a_subscriber_is_no_hash_of_a_context(make_person: MakePerson, api: Api) -> None:
+    await make_slack(api, '{"tenant":"acme"}')
+    person = await make_person("ada", context_keys=ACME, is_proven=False)
+    shared = wish(person, connectionMode="shared", connectionIdentifier="acme", context={"tenant": "acme"})
+
+    taken = await person.post(CONNECT, json=shared | {"contextHash": sign(api.key, '{"tenant":"acme"}')})
+    right = await person.post(CONNECT, json=shared | {"contextHash": sign(api.key, 'context\n{"tenant":"acme"}')})
+
+    assert (taken.status_code, right.status_code) == (422, 201)

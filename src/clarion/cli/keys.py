@@ -31,6 +31,7 @@ from clarion.integrations.actions import reencrypt_credentials
 from clarion.integrations.store import list_samples as list_credential_samples
 from clarion.monitoring.heartbeat import ProcessRow, list_processes
 from clarion.subscribers.addresses.actions import reencrypt_addresses
+from clarion.subscribers.addresses.samples import list_samples as list_address_samples
 from clarion.vault import Vault, open_configured_vault, sealing_key_id
 from clarion.vocabulary import SCOPE_DESCRIPTIONS, Scope, count_text
 from clarion.webhooks.actions import reencrypt_secrets
@@ -187,6 +188,7 @@ async def _record_rotation(db: Connection, vault: Vault) -> None:
     """
     samples = [*await store.list_samples(db), *await list_credential_samples(db), *await list_secret_samples(db)]
     samples += [*await link_secrets.list_samples(db), *await variables.list_samples(db)]
+    samples += await list_address_samples(db)
     old_keys = sorted({sealing_key_id(one.text) for one in samples} - {vault.writing_key_id})
     if not old_keys:
         return

@@ -45,11 +45,12 @@ def data_warning(kind: str) -> tuple[str, str]:
 
 
 async def find_existing(db: Connection, environment_id: EnvironmentId, given: Sequence[Contexts]) -> ExistingContexts:
-    """Those of the contexts that exist; with their data, if data of one is given."""
+    """Those of the contexts that exist; with their data, if data of them is given."""
     keys = [key for one in given for key in list_keys(one)]
-    if any("data" in one for contexts in given for one in contexts.values()):
-        return await store.list_contexts(db, environment_id, keys)
-    return await store.list_existing(db, environment_id, keys)
+    described = {(kind, one["id"]) for contexts in given for kind, one in contexts.items() if "data" in one}
+    existing: dict[ContextKey, Context | None] = dict(await store.list_existing(db, environment_id, keys))
+    wanted = sorted(described & existing.keys())
+    return existing | await store.list_contexts(db, environment_id, wanted) if wanted else existing
 
 
 async def insert_missing(

@@ -19,7 +19,11 @@ INLINE_DATA = 4_096
 
 _COLUMNS = "t.environment_id, t.id, t.type, t.key, t.data, t.created_at, t.updated_at"
 _OF_KEY = "t.environment_id = :environment_id AND t.type = :type AND t.key = :key"
-_OF_KEYS = "t.environment_id = :environment_id AND t.type {any:types} AND t.key {any:keys}"
+# Types and keys are for the index; the names are exact, since no type has a colon.
+_OF_KEYS = (
+    "t.environment_id = :environment_id AND t.type {any:types} AND t.key {any:keys} "
+    "AND t.type || ':' || t.key {any:names}"
+)
 
 CONTEXTS = Insert(
     "contexts",
@@ -143,6 +147,5 @@ def context_of(row: Row) -> Context:
 
 
 def _scope(environment_id: EnvironmentId, keys: Sequence[ContextKey]) -> dict[str, Any]:
-    """The types and the ids, which may match more than the pairs; the caller picks what it asked for."""
-    kinds, ids = {kind for kind, _ in keys}, {key for _, key in keys}
-    return {"environment_id": environment_id, "types": sorted(kinds), "keys": sorted(ids)}
+    kinds, ids, names = ({kind for kind, _ in keys}, {key for _, key in keys}, {f"{kind}:{key}" for kind, key in keys})
+    return {"environment_id": environment_id, "types": sorted(kinds), "keys": sorted(ids), "names": sorted(names)}

@@ -32,6 +32,8 @@ from clarion.subscribers.addresses.oauth.store import get_account
 from clarion.subscribers.addresses.oauth.wire import OAuthUrlOut
 from clarion.subscribers.model import Subscriber
 
+_PROOF = "begin the session with a subscriberHash, at an in-app integration that has hmac; an API key may do it as well"
+
 
 @operation("GET", "/v1/inbox/channel-connections", session=True, query=OwnConnectionQuery, transaction=Transaction.SCAN)
 async def list_own_connections(call: Call, query: OwnConnectionQuery) -> CursorPage[OwnConnectionItem]:
@@ -52,11 +54,10 @@ async def get_own_connection(call: Call, identifier: str, query: ModeQuery) -> O
 
 @operation("DELETE", "/v1/inbox/channel-connections/{connectionIdentifier}", session=True, status=204)
 async def delete_own_connection(call: Call, identifier: str) -> None:
-    """End a connection; one that is shared only by a session whose context is proven by its hash."""
+    """End a connection; only a session that is proven by its hash does so."""
     person = await get_session_subscriber(call)
     connection = await _get_connection(call, person, identifier, None)
-    if connection.subscriber_id is None and not call.session.is_proven:
-        raise NotFound("Channel connection", identifier)
+    _require_proof(call, "connectionIdentifier", identifier)
     await connections.delete_connection(call.db, call.environment_id, connection.id, call.now)
     author = Author(actor=SERVICE, request_id=call.request_id)
     await record(call.db, Action.CHANNEL_CONNECTION_DELETE, author, call.now, before=connection)
@@ -79,6 +80,7 @@ async def make_own_connect_url(call: Call, body: OwnConnectUrlIn) -> Reply[OAuth
         connection_identifier=body.connection_identifier,
         scope=body.scope,
         links_person=not is_shared if body.auto_link_user is None else body.auto_link_user,
+        replaces=call.session.is_proven,
     )
     return Reply(data=await begin(call, wish))
 
@@ -97,6 +99,7 @@ async def make_own_link_url(call: Call, body: OwnLinkUrlIn) -> Reply[OAuthUrlOut
         connection_identifier=body.connection_identifier,
         scope=body.user_scope,
         links_person=False,
+        replaces=call.session.is_proven,
     )
     return Reply(data=await begin(call, wish))
 
@@ -113,11 +116,12 @@ async def list_own_endpoints(call: Call, query: OwnEndpointQuery) -> CursorPage[
 
 @operation("DELETE", "/v1/inbox/channel-endpoints/{endpointIdentifier}", session=True, status=204)
 async def delete_own_endpoint(call: Call, identifier: str) -> None:
-    """Delete an endpoint of one's own: nothing more is sent to it."""
+    """Delete an endpoint of one's own; only a session that is proven by its hash does so."""
     person = await get_session_subscriber(call)
     endpoint = await endpoints.get_endpoint(call.db, call.environment_id, identifier, call.services.vault)
     if endpoint.subscriber_id != person.id or endpoint.context_keys != _own_keys(call):
         raise NotFound("Channel endpoint", identifier)
+    _require_proof(call, "endpointIdentifier", identifier)
     await endpoints.delete_endpoint(call.db, call.environment_id, endpoint.id)
 
 
@@ -154,13 +158,22 @@ async def _get_connection(
 
 
 async def _check_context(call: Call, body: OwnConnectUrlIn | OwnLinkUrlIn, *, needs_proof: bool) -> None:
-    """Refuse another context than that of the session, and one that lacks its proof where one is needed."""
+    """Refuse another context than that of the session, and a session or a context that lacks its proof."""
     own = _own_keys(call)
     if body.context is not None and keys_of(read_contexts(body.context)) != own:
         raise Invalid.field("context", "must be that of the session")
     await check_context_hash(call, body.context, body.context_hash)
-    if not own or call.session.is_proven or body.context_hash is not None:
+    if call.session.is_proven:
         return
     account = await get_account(call.db, call.environment_id, body.integration_identifier, call.services.vault)
-    if needs_proof or account.credentials.get("hmac") is True:
+    if account.credentials.get("hmac") is True:
+        # The hash of a context proves the context, and not who the person is.
+        raise Invalid.field("integrationIdentifier", f"has hmac: {_PROOF}", body.integration_identifier)
+    if needs_proof and body.context_hash is None:
         raise Invalid.field("contextHash", "is required, with context: the context of this session is not proven")
+
+
+def _require_proof(call: Call, field: str, identifier: str) -> None:
+    """What a person has is changed only by a session that is proven: anybody may begin the others in their name."""
+    if not call.session.is_proven:
+        raise Invalid.field(field, f"is deleted only with proof: {_PROOF}", identifier)

@@ -114,7 +114,7 @@ class DetailCode(StrEnum):
     ENDPOINT_DELETED = (
         "endpoint_deleted",
         DetailStatus.WARNING,
-        "The channel endpoint was deleted before the message was sent",
+        "The channel endpoint was deleted before the message was sent, or its stored address cannot be opened",
     )
     TOKEN_REMOVED = "token_removed", DetailStatus.WARNING, "Invalid push device token was removed from subscriber"
     EMAIL_SUPPRESSED = "email_suppressed", DetailStatus.FAILED, "Subscriber's email address is suppressed"

@@ -7,7 +7,9 @@ import pytest
 from clarion.clock import ManualClock
 from clarion.db.port import Database
 from clarion.subscribers.addresses.actions import reencrypt_addresses
-from clarion.vault import Vault
+from clarion.subscribers.addresses.samples import list_samples
+from clarion.vault import Vault, sealing_key_id
+from clarion.vocabulary import Scope
 from tests.conftest import VAULT_KEYS
 from tests.subscribers.addresses.support import (
     AUTH,
@@ -21,7 +23,7 @@ from tests.subscribers.addresses.support import (
     make_slack,
     rows_of,
 )
-from tests.support import Api
+from tests.support import Api, MakeApi
 
 NEWER_KEY = f"newer:{'A' * 43}="
 
@@ -71,8 +73,11 @@ async def test_tokens_of_an_old_key_are_sealed_again(api: Api, database: Databas
     await add_endpoint(api)
     newer, older = (Vault.parse(",".join(keys)) for keys in ((NEWER_KEY, VAULT_KEYS), (VAULT_KEYS, NEWER_KEY)))
 
+    samples = await database.read(list_samples)
     await reencrypt_addresses(database, newer)
 
+    assert [sealing_key_id(one.text) for one in samples] == [older.writing_key_id] * 2
+    assert all(older.can_open(one) for one in samples)
     (connected,) = await rows_of(database, api, "channel_connections")
     (address,) = await rows_of(database, api, "channel_endpoints")
     assert connected["auth"].startswith("v1.newer.")
@@ -128,6 +133,21 @@ async def test_contexts_that_do_not_exist_are_made_and_the_others_stay(api: Api)
     assert "context.tenant.data" in made.headers["Clarion-Warnings"]
     assert (await api.get("/v2/contexts/tenant/acme")).json()["data"] == {"plan": "pro"}
     assert (await api.get("/v2/contexts/app/shop")).json()["data"] == {"a": 1}
+
+
+async def test_a_key_that_may_not_write_contexts_makes_none(api: Api, make_api: MakeApi) -> None:
+    await make_slack(api, "ada")
+    writer = await make_api(scopes={Scope.SUBSCRIBERS_WRITE})
+
+    made = await writer.post(
+        CONNECTIONS,
+        json=connection(subscriberId="ada", context={"tenant": {"id": "acme", "data": {"a": 1}}, "app": "x"}),
+    )
+
+    assert made.json()["contextKeys"] == ["app:x", "tenant:acme"]
+    assert "contexts:write" in made.headers["Clarion-Warnings"]
+    assert "context.app" not in made.headers["Clarion-Warnings"]
+    assert (await api.get("/v2/contexts")).json()["data"] == []
 
 
 async def test_a_shared_connection_stores_no_subscriber(api: Api) -> None:

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from clarion.db.port import Database
+from clarion.db.query import sql
 from clarion.providers.registry import find_provider
 from clarion.subscribers.addresses.kinds import KINDS, find_endpoint_problems
-from clarion.subscribers.addresses.model import MAX_ENDPOINTS, EndpointType, mask_endpoint
+from clarion.subscribers.addresses.model import MAX_ENDPOINTS, EndpointType, find_moved_secrets, mask_endpoint
 from tests.subscribers.addresses.support import (
     CHAT,
     ENDPOINTS,
@@ -189,6 +190,29 @@ async def test_a_patch_replaces_the_address_and_keeps_what_is_sent_masked(api: A
     assert (wrong.status_code, missing.status_code) == (422, 404)
 
 
+def test_masked_secrets_do_not_go_to_another_url() -> None:
+    for kind, secret in (
+        (EndpointType.GRAFANA_ONCALL_INTEGRATION, "authToken"),
+        (EndpointType.TOOL_WEBHOOK, "headers.X-Key"),
+    ):
+        stored = GOOD[kind]
+        elsewhere = {"url": "https://elsewhere.example.com/x"}
+        assert find_moved_secrets(mask_endpoint(stored), stored) == []
+        assert find_moved_secrets(mask_endpoint(stored) | {"url": HOOK}, stored) == []
+        assert find_moved_secrets(stored | elsewhere, stored) == []
+        assert find_moved_secrets(mask_endpoint(stored) | elsewhere, stored) == [secret]
+
+
+async def test_a_personal_connection_is_for_its_person_alone(api: Api) -> None:
+    await make_slack(api, "ada", "bob")
+    await connect(api, identifier="acme", subscriberId="ada")
+
+    refused = await api.post(ENDPOINTS, json=endpoint(subscriberId="bob", connectionIdentifier="acme"))
+
+    assert refused.status_code == 422
+    assert "connectionIdentifier" in refused.json()["errors"]
+
+
 async def test_a_deleted_endpoint_is_gone(api: Api) -> None:
     await make_slack(api, "ada")
     await add_endpoint(api, identifier="general")
@@ -221,3 +245,21 @@ async def test_lists_are_narrowed_by_each_filter(api: Api) -> None:
         ({"orderBy": "updatedAt", "limit": 2}, ["three", "two"]),
     ):
         assert await identifiers(api, ENDPOINTS, **filters) == expected, filters
+
+
+async def test_an_erased_person_leaves_no_connection_to_endpoints_of_others(api: Api, database: Database) -> None:
+    await make_slack(api, "ada", "bob")
+    await connect(api, identifier="adas", subscriberId="ada")
+    await add_endpoint(api, identifier="bobs", subscriberId="bob")
+    # As earlier versions let it be.
+    lend = sql("""
+        UPDATE channel_endpoints SET connection_id = (
+            SELECT id FROM channel_connections WHERE environment_id = :environment_id AND identifier = 'adas'
+        ) WHERE environment_id = :environment_id
+    """)
+    await database.transaction(lambda db: db.execute(lend, environment_id=api.environment.id))
+
+    await api.delete("/v2/subscribers/ada")
+
+    (row,) = await rows_of(database, api, "channel_endpoints")
+    assert row["connection_id"] is None

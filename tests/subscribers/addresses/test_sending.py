@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from clarion.clock import ManualClock
+from clarion.db.port import Database
+from clarion.db.query import sql
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
 from tests.engine.support import World, details, step
@@ -117,7 +119,30 @@ async def test_a_message_to_an_endpoint_that_is_deleted_meanwhile_is_not_sent(wo
 
     (event,) = await world.events()
     assert vendor.requests == []
-    assert "The channel endpoint was deleted before the message was sent" in details(event["jobs"][0])
+    assert "The channel endpoint was deleted before" in str(details(event["jobs"][0]))
+
+
+async def test_an_address_that_cannot_be_opened_stops_its_own_message_alone(
+    world: World, vendor: Vendor, database: Database
+) -> None:
+    await make_slack(world.api, "ada")
+    await connect(world.api, identifier="acme", subscriberId="ada")
+    for name in ("first", "second"):
+        await add_endpoint(world.api, identifier=name, connectionIdentifier="acme")
+    damage = sql("""
+        UPDATE channel_endpoints SET endpoint = 'v1.lost.AAAA'
+        WHERE environment_id = :environment_id AND identifier = 'first'
+    """)
+    environment_id = world.api.environment.id
+    await database.transaction(lambda db: db.execute(damage, environment_id=environment_id))
+    await world.make_workflow(CHAT)
+
+    await world.trigger()
+    await world.work()
+
+    (event,) = await world.events()
+    assert len(vendor.requests) == 1
+    assert "its stored address cannot be opened" in str(event["jobs"][0]["executionDetails"])
 
 
 async def test_people_without_any_address_are_told_of(world: World, vendor: Vendor) -> None:

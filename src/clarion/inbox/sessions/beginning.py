@@ -1,6 +1,6 @@
 """Beginning a session: which environment it is, whether the caller proves to be the person, and the person's record."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,8 @@ from clarion.errors import Malformed, NotFound
 from clarion.http.caller import SubscriberSession
 from clarion.ids import EnvironmentId, SubscriberKey
 from clarion.inbox.counts import InboxCounts, count_inbox
-from clarion.inbox.sessions.hashes import is_hash_of, list_context_forms, list_context_texts, list_subscriber_forms
+from clarion.inbox.sessions.hashes import is_hash_of, list_subscriber_forms
+from clarion.inbox.sessions.proof import is_context_proven
 from clarion.inbox.sessions.quota import check_fields, check_new_person, check_schedule
 from clarion.integrations.store import IntegrationCache
 from clarion.subscribers.model import Subscriber, changed_fields
@@ -25,7 +26,6 @@ from clarion.subscribers.store import (
     find_subscriber,
     get_subscriber,
     insert_subscriber,
-    list_subscribers_by_key,
     update_subscriber,
 )
 from clarion.vault import Vault
@@ -157,21 +157,11 @@ async def _check_hashes(
     """Refuse a hash that is missing or wrong; the error does not reveal which."""
     keys = await list_secrets(db, environment_id, vault, now)
     is_person = is_hash_of(request.subscriber_hash, list_subscriber_forms(request.subscriber_key), keys)
-    is_context = not request.context or await _is_context_proven(db, environment_id, request, keys)
+    is_context = not request.context or await is_context_proven(
+        db, environment_id, request.context, request.context_hash, keys
+    )
     if not (is_person and is_context):
         raise Malformed(_REFUSED)
-
-
-async def _is_context_proven(
-    db: Connection, environment_id: EnvironmentId, request: SessionRequest, keys: Sequence[str]
-) -> bool:
-    """Whether the hash is that of the context, and not that of a subscriber whose id is the same text."""
-    if is_hash_of(request.context_hash, list_context_forms(request.context), keys):
-        return True
-    texts = list_context_texts(request.context)
-    if not is_hash_of(request.context_hash, texts, keys):
-        return False
-    return not await list_subscribers_by_key(db, environment_id, [SubscriberKey(one.decode()) for one in texts])
 
 
 def _has_changes(visitor: _Visitor, subscriber: Subscriber, request: SessionRequest) -> bool:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Database
-from clarion.errors import Invalid
+from clarion.errors import Invalid, Problem
 from clarion.ids import ConnectionId, EndpointId, EnvironmentId, IntegrationId, SubscriberKey, new_id
 from clarion.subscribers.addresses import connections, endpoints
 from clarion.subscribers.addresses.integrations import get_address_integration
@@ -21,6 +21,7 @@ from clarion.subscribers.addresses.model import (
     ChannelEndpoint,
     ConnectionMode,
     EndpointType,
+    find_moved_secrets,
     make_connection_identifier,
     make_endpoint_identifier,
     mask_auth,
@@ -80,7 +81,7 @@ async def create_connection(
     """Add a connection; raises Invalid if there is one of the same integration, person and context."""
     integration = await get_address_integration(db, environment_id, draft.integration_identifier, for_update=True)
     _require_chat(integration)
-    person = None if draft.subscriber_key is None else await get_subscriber(db, environment_id, draft.subscriber_key)
+    person = await _lock_owner(db, environment_id, draft)
     owner = (None if person is None else person.id, draft.context_keys)
     existing = await connections.find_connection_of(db, environment_id, integration.id, owner, vault)
     if existing is not None:
@@ -132,12 +133,15 @@ async def create_endpoint(
 ) -> ChannelEndpoint:
     """Add an address of a person; raises Invalid if it does not fit its type, its integration or its connection."""
     _refuse_wrong_address(draft.type, draft.endpoint)
-    integration = await get_address_integration(db, environment_id, draft.integration_identifier)
+    # Locked, so that it is not deleted meanwhile.
+    integration = await get_address_integration(db, environment_id, draft.integration_identifier, for_update=True)
     problem = find_provider_problem(draft.type, integration.provider_id)
     if problem is not None:
         raise Invalid.field("integrationIdentifier", problem, draft.integration_identifier)
     connection = await _find_connection(db, environment_id, draft, integration, vault)
     person = await _get_person(db, environment_id, draft, now)
+    if connection is not None and connection.subscriber_id not in (None, person.id):
+        raise Invalid.field("connectionIdentifier", "belongs to another subscriber", draft.connection_identifier)
     if await endpoints.count_endpoints(db, environment_id, person.id) >= MAX_ENDPOINTS:
         raise Invalid.field("subscriberId", f"has {MAX_ENDPOINTS} endpoints, the most possible; delete one first")
     made = ChannelEndpoint(
@@ -165,6 +169,10 @@ async def update_endpoint(
 ) -> ChannelEndpoint:
     """Replace the address, which must fit the stored type; members that are sent masked stay."""
     wanted = unmask(endpoint, before.endpoint, mask_endpoint(before.endpoint))
+    moved = find_moved_secrets(endpoint, before.endpoint)
+    if moved:
+        problem = Problem("is masked, and the URL changes: send the secret again")
+        raise Invalid({f"endpoint.{name}": [problem] for name in moved})
     _refuse_wrong_address(before.type, wanted)
     if wanted == before.endpoint:
         return before
@@ -215,6 +223,12 @@ async def _get_person(db: Connection, environment_id: EnvironmentId, draft: Endp
     if draft.creates_subscriber:
         await ensure_subscribers(db, environment_id, [draft.subscriber_key], now)
     # Locked, so that two requests cannot both make the last endpoint that is possible.
+    return await get_subscriber(db, environment_id, draft.subscriber_key, for_update=True)
+
+
+async def _lock_owner(db: Connection, environment_id: EnvironmentId, draft: ConnectionDraft) -> Subscriber | None:
+    if draft.subscriber_key is None:
+        return None
     return await get_subscriber(db, environment_id, draft.subscriber_key, for_update=True)
 
 

@@ -70,7 +70,7 @@ async def get_channel_connection(call: Call, identifier: str) -> ChannelConnecti
 async def update_channel_connection(call: Call, identifier: str, body: ChannelConnectionPatch) -> ChannelConnectionOut:
     """Replace the workspace and the tokens of a connection."""
     vault = call.services.vault
-    before = await connections.get_connection(call.db, call.environment_id, identifier, vault)
+    before = await connections.get_connection(call.db, call.environment_id, identifier, vault, for_update=True)
     changed = await actions.update_connection(
         call.db, before, plain_value(body.workspace), body.auth.stored, vault=vault, now=call.now
     )

@@ -28,6 +28,7 @@ _SOURCE = """
 _SELECT = f"SELECT {_COLUMNS} FROM {_SOURCE} WHERE t.environment_id = :environment_id"
 
 FIND_CONNECTION = sql(f"{_SELECT} AND t.identifier = :identifier")
+LOCK_CONNECTION = sql(f"{_SELECT} AND t.identifier = :identifier {{for_update_of_t}}")
 FIND_SUBSCRIBERS_CONNECTION = sql(f"""
     {_SELECT} AND t.integration_id = :integration_id AND t.subscriber_id = :subscriber_id
     AND t.context_keys = :context_keys
@@ -73,16 +74,17 @@ def connections_listing(environment_id: EnvironmentId, wanted: AddressFilter) ->
 
 
 async def find_connection(
-    db: Connection, environment_id: EnvironmentId, identifier: str, vault: Vault
+    db: Connection, environment_id: EnvironmentId, identifier: str, vault: Vault, *, for_update: bool = False
 ) -> ChannelConnection | None:
-    row = await db.fetch_one(FIND_CONNECTION, environment_id=environment_id, identifier=identifier)
+    query = LOCK_CONNECTION if for_update else FIND_CONNECTION
+    row = await db.fetch_one(query, environment_id=environment_id, identifier=identifier)
     return None if row is None else connection_of(row, vault)
 
 
 async def get_connection(
-    db: Connection, environment_id: EnvironmentId, identifier: str, vault: Vault
+    db: Connection, environment_id: EnvironmentId, identifier: str, vault: Vault, *, for_update: bool = False
 ) -> ChannelConnection:
-    connection = await find_connection(db, environment_id, identifier, vault)
+    connection = await find_connection(db, environment_id, identifier, vault, for_update=for_update)
     if connection is None:
         raise NotFound("Channel connection", identifier)
     return connection

@@ -66,7 +66,7 @@ async def get_channel_endpoint(call: Call, identifier: str) -> ChannelEndpointOu
 async def update_channel_endpoint(call: Call, identifier: str, body: ChannelEndpointPatch) -> ChannelEndpointOut:
     """Replace the address of an endpoint, which must fit its type."""
     vault = call.services.vault
-    before = await endpoints.get_endpoint(call.db, call.environment_id, identifier, vault)
+    before = await endpoints.get_endpoint(call.db, call.environment_id, identifier, vault, for_update=True)
     changed = await actions.update_endpoint(call.db, before, body.endpoint, vault=vault, now=call.now)
     return ChannelEndpointOut.of(changed, call.services.names)
 

@@ -29,6 +29,10 @@ _SOURCE = """
 FIND_ENDPOINT = sql(f"""
     SELECT {_COLUMNS} FROM {_SOURCE} WHERE t.environment_id = :environment_id AND t.identifier = :identifier
 """)
+LOCK_ENDPOINT = sql(f"""
+    SELECT {_COLUMNS} FROM {_SOURCE} WHERE t.environment_id = :environment_id AND t.identifier = :identifier
+    {{for_update_of_t}}
+""")
 FIND_ENDPOINT_OF = sql(f"""
     SELECT {_COLUMNS} FROM {_SOURCE}
     WHERE t.environment_id = :environment_id AND t.subscriber_id = :subscriber_id
@@ -72,8 +76,11 @@ def endpoints_listing(environment_id: EnvironmentId, wanted: AddressFilter) -> L
     return select_addresses(environment_id, wanted, columns=_COLUMNS, source=_SOURCE)
 
 
-async def get_endpoint(db: Connection, environment_id: EnvironmentId, identifier: str, vault: Vault) -> ChannelEndpoint:
-    row = await db.fetch_one(FIND_ENDPOINT, environment_id=environment_id, identifier=identifier)
+async def get_endpoint(
+    db: Connection, environment_id: EnvironmentId, identifier: str, vault: Vault, *, for_update: bool = False
+) -> ChannelEndpoint:
+    query = LOCK_ENDPOINT if for_update else FIND_ENDPOINT
+    row = await db.fetch_one(query, environment_id=environment_id, identifier=identifier)
     if row is None:
         raise NotFound("Channel endpoint", identifier)
     return endpoint_of(row, vault)

@@ -121,6 +121,17 @@ def unmask(given: Mapping[str, Any], stored: Mapping[str, Any], masked: Mapping[
     }
 
 
+def find_moved_secrets(given: Mapping[str, Any], stored: Mapping[str, Any]) -> list[str]:
+    """Members that are sent masked with another URL, at which a caller who does not know them could read them."""
+    url = stored.get(_URL)
+    if url is None or given.get(_URL) in (url, mask_url(url)):
+        return []
+    headers = given.get(_HEADERS)
+    values = headers if isinstance(headers, Mapping) else {}
+    masked = [f"{_HEADERS}.{name}" for name, value in values.items() if value == MASK]
+    return [*(name for name, value in given.items() if value == MASK), *masked]
+
+
 def _unmask_headers(given: Mapping[str, Any], stored: Any) -> dict[str, Any]:
     known = stored if isinstance(stored, Mapping) else {}
     return {name: known.get(name, value) if value == MASK else value for name, value in given.items()}

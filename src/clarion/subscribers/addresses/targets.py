@@ -1,17 +1,21 @@
 """Where chat steps send to: the endpoints of people, and what a provider needs to reach each of them."""
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
 
-from clarion.db.port import Connection
+from clarion.db.port import Connection, Row
 from clarion.db.query import sql
+from clarion.errors import SettingsError
 from clarion.ids import EndpointId, EnvironmentId, SubscriberId
 from clarion.jsontext import json_value
 from clarion.subscribers.addresses.model import EndpointType
 from clarion.subscribers.model import ChannelEntry
 from clarion.vault import Vault
+
+log = logging.getLogger(__name__)
 
 LIST_ENDPOINTS = sql("""
     SELECT t.id, t.subscriber_id, t.context_keys, i.provider_id
@@ -63,15 +67,16 @@ async def list_places(
 async def list_targets(
     db: Connection, environment_id: EnvironmentId, ids: Sequence[EndpointId], vault: Vault
 ) -> dict[EndpointId, EndpointTarget]:
-    """Decrypt the endpoints that messages go to; those that were deleted are left out."""
+    """Decrypt the endpoints that messages go to; those that were deleted, or cannot be opened, are left out."""
     rows = await db.fetch(LIST_TARGETS, environment_id=environment_id, ids=list(dict.fromkeys(ids)))
     targets = {}
     for row in rows:
-        endpoint = json_value(vault.open(row["endpoint"], context=row["environment_id"] + row["id"]))
-        connection = {}
-        if row["auth"] is not None:
-            auth = json_value(vault.open(row["auth"], context=row["environment_id"] + row["connection_id"]))
-            connection = {"accessToken": auth["accessToken"], "workspaceId": json_value(row["workspace"])["id"]}
+        try:
+            endpoint, connection = _open(row, vault)
+        except SettingsError as problem:
+            # One that this process has no key for stops its own message, and not the others of the claim.
+            log.warning("channel endpoint '%s' cannot be opened: %s", row["identifier"], problem)
+            continue
         credentials = _credentials(EndpointType(row["type"]), endpoint) | connection
         entry = ChannelEntry(
             provider_id=row["provider_id"],
@@ -83,6 +88,15 @@ async def list_targets(
         url = endpoint.get("url")
         targets[EndpointId(row["id"])] = EndpointTarget(entry=entry, webhook_url=url, phone=endpoint.get("phoneNumber"))
     return targets
+
+
+def _open(row: Row, vault: Vault) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The address, and what the connection adds to it; raises SettingsError."""
+    endpoint = json_value(vault.open(row["endpoint"], context=row["environment_id"] + row["id"]))
+    if row["auth"] is None:
+        return endpoint, {}
+    auth = json_value(vault.open(row["auth"], context=row["environment_id"] + row["connection_id"]))
+    return endpoint, {"accessToken": auth["accessToken"], "workspaceId": json_value(row["workspace"])["id"]}
 
 
 def _credentials(kind: EndpointType, endpoint: dict[str, Any]) -> dict[str, Any]:

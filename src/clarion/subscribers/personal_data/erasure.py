@@ -100,6 +100,13 @@ DELETE_REST = tuple(
 FORGET_CREATOR = sql("""
     UPDATE topics SET creator_id = NULL WHERE environment_id = :environment_id AND creator_id = :subscriber_id
 """)
+# Others may have been linked by a connection of the person.
+DETACH_ENDPOINTS = sql("""
+    UPDATE channel_endpoints SET connection_id = NULL
+    WHERE environment_id = :environment_id AND connection_id IN (
+        SELECT id FROM channel_connections WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id
+    )
+""")
 
 INSERT_ERASURE = sql("""
     INSERT INTO erasures (environment_id, subscriber_id, author, requested_at)
@@ -223,7 +230,7 @@ async def count_history(db: Connection, environment_id: EnvironmentId, subscribe
 
 
 async def delete_rest(db: Connection, environment_id: EnvironmentId, subscriber_id: SubscriberId) -> None:
-    for query in (FORGET_CREATOR, *DELETE_REST):
+    for query in (FORGET_CREATOR, DETACH_ENDPOINTS, *DELETE_REST):
         await db.execute(query, environment_id=environment_id, subscriber_id=subscriber_id)
 
 

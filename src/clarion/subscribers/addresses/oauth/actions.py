@@ -38,6 +38,8 @@ class Wish(Struct, frozen=True, kw_only=True):
     connection_identifier: str | None
     scope: Sequence[str] | None
     links_person: bool
+    replaces: bool = True
+    """Whether the caller may change what was connected before, and not only add."""
 
 
 async def begin_attempt(
@@ -60,6 +62,7 @@ async def begin_attempt(
         is_shared=wish.is_shared,
         connection_identifier=wish.connection_identifier,
         links_person=wish.links_person and wish.subscriber_key is not None,
+        replaces=wish.replaces,
     )
     return slack.authorize_url(
         wish.step,
@@ -107,6 +110,12 @@ async def _check_connection(
         raise Invalid.field(
             "connectionIdentifier",
             "belongs to another integration, subscriber or context",
+            wish.connection_identifier,
+        )
+    if wish.step is OAuthStep.CONNECT and not wish.replaces:
+        raise Invalid.field(
+            "connectionIdentifier",
+            "is connected already, and this session, which is not proven by a hash, may not connect it again",
             wish.connection_identifier,
         )
 

@@ -69,11 +69,12 @@ async def _put_connection(db: Connection, answered: Answered) -> ChannelConnecti
     integration = await get_address_integration(db, attempt.environment_id, account.identifier, for_update=True)
     before = await _find_own_connection(db, answered)
     if before is not None:
+        _check_replaces(attempt)
         changed = replace(before, workspace=grant.workspace, auth=grant.auth, updated_at=now)
         await connections.update_connection(db, changed, vault)
         await record(db, Action.CHANNEL_CONNECTION_UPDATE, _AUTHOR, now, before=before, after=changed)
         return changed
-    person = await _find_owner(db, attempt)
+    person = await _find_owner(db, attempt, for_update=True)
     made = ChannelConnection(
         environment_id=attempt.environment_id,
         id=ConnectionId(new_id(now)),
@@ -105,10 +106,15 @@ async def _put_endpoint(
     if attempt.subscriber_key is None:
         raise OAuthProblem("The workspace gave an address, and it was not said whose it is.")
     environment_id = attempt.environment_id
+    # The integration is locked before the person, as everywhere.
+    await get_address_integration(db, environment_id, account.identifier, for_update=True)
     person = await get_subscriber(db, environment_id, attempt.subscriber_key, for_update=True)
+    if connection is not None and connection.subscriber_id not in (None, person.id):
+        raise OAuthProblem("The connection belongs to another person.")
     place = (kind, attempt.context_keys)
     before = await endpoints.find_endpoint_of(db, environment_id, person.id, account.id, place, vault)
     if before is not None:
+        _check_replaces(attempt)
         connection_id = None if connection is None else connection.id
         changed = replace(before, endpoint=dict(address), connection_id=connection_id, updated_at=now)
         await endpoints.update_endpoint(db, changed, vault)
@@ -124,6 +130,11 @@ async def _put_endpoint(
         endpoint=dict(address),
     )
     await create_endpoint(db, environment_id, draft, vault=vault, now=now)
+
+
+def _check_replaces(attempt: Attempt) -> None:
+    if not attempt.replaces:
+        raise OAuthProblem("This was connected before, and only a session that is proven by a hash may change it.")
 
 
 async def _find_connection(db: Connection, answered: Answered) -> ChannelConnection | None:
@@ -144,7 +155,7 @@ async def _find_own_connection(db: Connection, answered: Answered) -> ChannelCon
     return await connections.find_connection_of(db, attempt.environment_id, account.id, owner, vault)
 
 
-async def _find_owner(db: Connection, attempt: Attempt) -> Subscriber | None:
+async def _find_owner(db: Connection, attempt: Attempt, *, for_update: bool = False) -> Subscriber | None:
     if attempt.is_shared or attempt.subscriber_key is None:
         return None
-    return await get_subscriber(db, attempt.environment_id, attempt.subscriber_key)
+    return await get_subscriber(db, attempt.environment_id, attempt.subscriber_key, for_update=for_update)

@@ -43,6 +43,8 @@ class Attempt(Struct, frozen=True, kw_only=True):
     connection_identifier: str | None = None
     links_person: bool = False
     """Whether whoever connects the workspace is linked at the same time."""
+    replaces: bool = False
+    """Whether what was connected before may be changed; when it is finished, there may be more than when it began."""
 
 
 class OAuthProblem(Exception):

@@ -6,7 +6,7 @@ from typing import Any
 from clarion.environments.store import list_secrets
 from clarion.errors import Invalid
 from clarion.http.operation import Call
-from clarion.inbox.sessions.hashes import is_hash_of, list_context_forms, list_context_texts
+from clarion.inbox.sessions.proof import is_context_proven
 
 
 async def check_context_hash(call: Call, context: Mapping[str, Any] | None, given: str | None) -> None:
@@ -16,6 +16,5 @@ async def check_context_hash(call: Call, context: Mapping[str, Any] | None, give
     if context is None:
         raise Invalid.field("contextHash", "is of no use without context")
     keys = await list_secrets(call.db, call.environment_id, call.services.vault, call.now)
-    plain = dict(context)
-    if not is_hash_of(given, [*list_context_forms(plain), *list_context_texts(plain)], keys):
+    if not await is_context_proven(call.db, call.environment_id, dict(context), given, keys):
         raise Invalid.field("contextHash", "is not the hexadecimal HMAC-SHA256 of the context under an API key")
