@@ -13,7 +13,7 @@ def test_the_oldest_values_are_evicted() -> None:
 
 
 def test_the_total_weight_is_limited() -> None:
-    cache: BoundedCache[str, int] = BoundedCache(limit=10, weight_limit=10, weigh=len)
+    cache: BoundedCache[str, int] = BoundedCache(limit=10, weight_limit=10, weigh=lambda key, _: len(key))
     for key in ("aaaa", "bbbb", "cccc"):
         cache.put(key, len(key))
 
@@ -21,7 +21,7 @@ def test_the_total_weight_is_limited() -> None:
 
 
 def test_a_value_that_is_replaced_counts_once() -> None:
-    cache: BoundedCache[str, int] = BoundedCache(limit=10, weight_limit=8, weigh=len)
+    cache: BoundedCache[str, int] = BoundedCache(limit=10, weight_limit=8, weigh=lambda key, _: len(key))
     for number in range(5):
         cache.put("aaaa", number)
     cache.put("bbbb", 9)

@@ -11,7 +11,7 @@ V = TypeVar("V")
 class BoundedCache(Generic[K, V]):
     """A first-in, first-out cache, bounded by the number of its values and by their total weight."""
 
-    def __init__(self, *, limit: int, weight_limit: int = 0, weigh: Callable[[K], int] = lambda _: 0) -> None:
+    def __init__(self, *, limit: int, weight_limit: int = 0, weigh: Callable[[K, V], int] = lambda _, __: 0) -> None:
         self._limit = limit
         self._weight_limit = weight_limit
         self._weigh = weigh
@@ -23,13 +23,13 @@ class BoundedCache(Generic[K, V]):
 
     def put(self, key: K, value: V) -> None:
         with self._lock:
-            if key not in self._values:
-                self._weight += self._weigh(key)
+            if key in self._values:
+                self._weight -= self._weigh(key, self._values[key])
             self._values[key] = value
+            self._weight += self._weigh(key, value)
             while len(self._values) > self._limit or self._weight > self._weight_limit:
                 oldest = next(iter(self._values))
-                del self._values[oldest]
-                self._weight -= self._weigh(oldest)
+                self._weight -= self._weigh(oldest, self._values.pop(oldest))
 
 
 class CacheSlot(Generic[K, V]):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clarion.templates import TemplateProblem, check_template, render_text, render_value
-from clarion.templates.parsing import MAX_TEMPLATE
+from clarion.templates.parsing import MAX_TEMPLATE, find_excess
 from clarion.work import WorkBudget, spending
 
 JSON = st.recursive(
@@ -258,3 +258,32 @@ def test_variables_are_not_changed_by_a_template() -> None:
     render_text("{% assign payload = 'x' %}{{payload.list | sort}}{% increment n %}", variables)
 
     assert variables == make_variables(list=[3, 1, 2])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{{" * 1_000, "}}" + "{{" * 500, "%}" + "{% " * 500, "{{" + " " * 200 + "}}", "{% raw %}" * 50 + "endraw"],
+)
+def test_tags_that_do_not_end_are_refused_before_they_are_parsed(text: str) -> None:
+    assert find_excess(text) is not None
+
+
+def test_braces_in_a_raw_block_are_no_tags() -> None:
+    text = "{{ payload.a }}{% raw %}{{ {{ {{{% endraw %}"
+
+    assert render_text(text, {"payload": {"a": 1}}) == "1{{ {{ {{"
+
+
+@pytest.mark.parametrize("expression", ["local_date", "datetime", "date: '%Y', 'Europe/Berlin'", "date: '%Y'"])
+def test_a_number_that_is_no_moment_is_shown_or_a_problem(expression: str) -> None:
+    try:
+        shown = render_text(f"{{{{ payload.a | {expression} }}}}", {"payload": {"a": 10**17}})
+    except TemplateProblem as problem:
+        assert "not a moment" in str(problem)  # noqa: PT017 - either is right
+    else:
+        assert shown == str(10**17)
+
+
+def test_a_list_that_is_too_long_is_not_written_out() -> None:
+    with pytest.raises(TemplateProblem, match="1000 items"):
+        render_text("{{ payload.a | local_list }}", {"payload": {"a": list(range(1_001))}})

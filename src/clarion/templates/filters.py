@@ -156,7 +156,10 @@ def date(value: Any, layout: Any = _USUAL, zone: Any = None, *, environment: Env
     found = _find_zone(zone)
     moment = None if found is None or is_undefined(value) else find_moment(value, found)
     if moment is None or is_undefined(layout):
-        shown: str = misc.date(value, layout, environment=environment)
+        try:
+            shown: str = misc.date(value, layout, environment=environment)
+        except (OSError, OverflowError):
+            raise FilterArgumentError(f"{str(value)[:40]} is not a moment", token=None) from None
         return shown
     # Not by the library's function, which takes the same moment in two zones for one.
     text = moment.strftime(str(layout))
@@ -182,7 +185,10 @@ def find_moment(value: Any, zone: tzinfo) -> datetime | None:
     if isinstance(value, str) and value.isdecimal():
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool):
-        return datetime.fromtimestamp(value, zone)
+        try:
+            return datetime.fromtimestamp(value, zone)
+        except (OSError, OverflowError, ValueError):
+            return None
     moment = misc._to_date(value)  # noqa: SLF001 - the texts that the filter of the library reads
     if moment is None:
         return None

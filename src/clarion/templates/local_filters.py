@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _MAX_MAGNITUDE: Final = 60
 """Digits before or after the point of a number that is written out."""
 _MAX_SKELETON: Final = 20
+_MAX_LISTED: Final = 1_000
+"""Items: Babel copies the text for each."""
 _STYLES: Final = frozenset({"short", "medium", "long", "full"})
 _UNIT_LENGTHS: Final = frozenset({"short", "long", "narrow"})
 _LIST_STYLES: Final = {"and": "standard", "or": "or"}
@@ -122,6 +124,8 @@ def local_list(value: Any, kind: Any = "and", *, context: RenderContext) -> str:
         raise FilterArgumentError("a list is joined by 'and' or 'or'", token=None)
     if not isinstance(value, list | tuple):
         return _unchanged(value)
+    if len(value) > _MAX_LISTED:
+        raise FilterArgumentError(f"a list of more than {_MAX_LISTED} items is not written out", token=None)
     return format_list([as_text(item) for item in value], style=style, locale=locale_of(context))  # type: ignore[arg-type]
 
 
@@ -131,12 +135,15 @@ def locale_of(context: RenderContext) -> "Locale":
     return find_locale(given if isinstance(given, str) else FALLBACK_LOCALE)
 
 
-@lru_cache(maxsize=512)
 def find_locale(text: str) -> "Locale":
     """Return the data of a locale: of its language if the region is unknown, else of the fallback."""
+    return _load_locale(normalize_locale(text) or FALLBACK_LOCALE)
+
+
+@lru_cache(maxsize=64)
+def _load_locale(wanted: str) -> "Locale":
     from babel import Locale, UnknownLocaleError  # noqa: PLC0415 - loaded when it is used
 
-    wanted = normalize_locale(text) or FALLBACK_LOCALE
     for name in (wanted, language_of(wanted)):
         try:
             return Locale.parse(name)

@@ -44,6 +44,10 @@ _SIGN: Final = re.compile(r"\w+|[^\w\s]|\n")
 _TAG_WEIGHT: Final = 4
 _LINE_WEIGHT: Final = 7
 _UNPARSED: Final = {name: re.compile(rf"\{{%-?\s*{name}\s*-?%\}}") for name in ("raw", "doc")}
+_UNPARSED_ENDS: Final = {name: re.compile(rf"\{{%-?\s*end{name}\s*-?%\}}") for name in _UNPARSED}
+_RAW: Final = re.compile(r"\{%-?\s*raw\s*-?%\}.*?\{%-?\s*endraw\s*-?%\}", re.DOTALL)
+_GAP: Final = re.compile(r"(?<!\s)\s{101}")
+"""Spaces in a tag: the library tries each number of them."""
 
 
 class TemplateProblem(ClarionError):
@@ -93,8 +97,27 @@ def find_excess(text: str) -> str | None:
         return f"its tags have more than {MAX_MARKUP} words and signs together"
     for name, start in _UNPARSED.items():
         # The library reads to the end of the text for each block that is not closed.
-        if name in text and len(start.findall(text, max(text.rfind(f"end{name}"), 0))) > 1:
+        if name in text and len(start.findall(text, _last_end(_UNPARSED_ENDS[name], text))) > 1:
             return f"a block '{name}' is not closed"
+    return _find_open_tag(text)
+
+
+def _last_end(end: re.Pattern[str], text: str) -> int:
+    return max((match.end() for match in end.finditer(text)), default=0)
+
+
+def _count_open(text: str, sign: str, end: str) -> int:
+    return text.count(sign, text.rfind(end) + 1)
+
+
+def _find_open_tag(text: str) -> str | None:
+    """Return what the library would read again and again, or None."""
+    for sign, end in (("{{", "}}"), ("{%", "%}")):
+        # The library reads to the end of the text for each of these.
+        if _count_open(text, sign, end) > 1 and _count_open(_RAW.sub("", text), sign, end) > 1:
+            return f"more than one '{sign}' has no '{end}'"
+    if _GAP.search(text) and any(_GAP.search(tag[0]) for tag in _MARKUP.finditer(text)):
+        return "a tag has more than 100 spaces in a row, or is not closed"
     return None
 
 
@@ -161,8 +184,8 @@ def _analyze(text: str) -> tuple[Reference, ...]:
 
 _ENVIRONMENTS = {html: LiquidEnvironment(html=html) for html in (False, True)}
 _cache: BoundedCache[tuple[str, bool], ParsedTemplate] = BoundedCache(
-    limit=MAX_CACHED, weight_limit=MAX_CACHED_CHARACTERS, weigh=lambda key: len(key[0])
+    limit=MAX_CACHED, weight_limit=MAX_CACHED_CHARACTERS, weigh=lambda key, _: len(key[0])
 )
 _references: Final[BoundedCache[str, tuple[Reference, ...]]] = BoundedCache(
-    limit=MAX_CACHED, weight_limit=MAX_CACHED_CHARACTERS, weigh=len
+    limit=MAX_CACHED, weight_limit=MAX_CACHED_CHARACTERS, weigh=lambda text, _: len(text)
 )

@@ -2,10 +2,18 @@
 
 import pytest
 
-from clarion.content.email.compose import EditorType, EmailProblem, LayoutSource, compile_email
-from clarion.content.email.markup import clean_markup
+from clarion.content.email.compose import (
+    EditorType,
+    EmailProblem,
+    LayoutSource,
+    compile_body,
+    compile_email,
+    has_slot,
+)
+from clarion.content.email.markup import clean_markup, explain_no_inlining
 from clarion.content.email.scanning import MAX_DEPTH, is_too_deep
-from tests.content.email.documents import make_document, paragraph, render
+from clarion.templates import MAX_TEMPLATE
+from tests.content.email.documents import make_document, make_node, paragraph, render, variable
 
 MJML = (
     "<mjml>\n<mj-body><mj-section><mj-column>\n"
@@ -166,3 +174,71 @@ def test_a_block_document_is_one_whatever_the_editor_says() -> None:
 def test_json_that_is_no_document_is_refused_where_one_is_expected() -> None:
     with pytest.raises(EmailProblem, match="is no block document"):
         render('{"a": 1}', {}, EditorType.BLOCK)
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        "p:not(:not(:not(b > i)))",
+        "p:not(b):not(i) u:not(s)",
+        'p:not([a="}"]):not([a="{"]):not([a=";"])',
+        "p:n\\6ft(b)",
+        "@import url(a\"b);p{} i[a='\"']",
+    ],
+)
+def test_rules_that_take_long_to_compare_stay_in_their_sheet(selector: str) -> None:
+    body = f"<style>{selector}{{color:red}}</style><p>x</p>"
+
+    assert clean_markup(body) == body
+    assert explain_no_inlining(body) is not None
+
+
+def test_a_rule_with_a_function_and_comments_is_inlined() -> None:
+    body = "<style>/* a:b(c:d(e:f( */ p:not(.a):not(.b){color:red} .sm\\:x{a:b}</style><p>x</p>"
+
+    assert '<p style="color: red;">' in clean_markup(body)
+
+
+@pytest.mark.parametrize(
+    "tag", ['<a title="x"href="{{payload.x}}">', '<a/href="{{payload.x}}">', "<a/href={{payload.x}}>"]
+)
+def test_links_that_stand_close_to_what_is_before_them_are_checked(tag: str) -> None:
+    assert "javascript" not in render(tag, {"payload": {"x": "javascript:alert(1)"}}, layout=None)
+
+
+@pytest.mark.parametrize(
+    "body", ["<p>\n<a class={{payload.x}} title='", '<a href="{{payload.x}}>', '<p title="><a b={{c}}>']
+)
+def test_a_value_in_a_tag_that_does_not_end_is_a_problem(body: str) -> None:
+    with pytest.raises(EmailProblem, match="does not end"):
+        render(body, {}, layout=None)
+
+
+@pytest.mark.parametrize("sign", ["=", "<style>", "<!--", "<!---->", "<head>", "{{", "{%", "<a b={{c}}"])
+@pytest.mark.parametrize("editor", list(EditorType))
+def test_signs_that_are_repeated_are_read_once(sign: str, editor: EditorType) -> None:
+    body = sign * 2_000
+
+    assert compile_body(body, editor).problems or compile_body(body, editor).markup == body
+    assert has_slot(body) is False
+
+
+def test_markup_that_grows_too_large_is_a_problem_and_not_kept() -> None:
+    sheet = f"<style>p{{font-family:{'a' * 2_000}}}</style>"
+    tall = "<mjml><mj-body>" + f'<mj-section css-class="{"a" * 3_000}"></mj-section>' + "<mj-section/>" * 2_000
+
+    assert clean_markup(sheet + "<p>x</p>" * 3_000) == sheet + "<p>x</p>" * 3_000
+    assert "too long among" in str(compile_body(tall + "</mj-body></mjml>", EditorType.MJML).problems)
+    large = compile_body("x" * (MAX_TEMPLATE + 1), EditorType.HTML)
+    assert (large.markup, len(large.faults)) == ("", 1)
+
+
+def test_a_long_name_of_a_variable_is_a_problem() -> None:
+    name = "payload." + "a" * 300
+    for node in (
+        paragraph(variable(name)),
+        paragraph(variable("payload.a", aliasFor=name)),
+        make_node("repeat", each=name),
+    ):
+        with pytest.raises(EmailProblem, match="256 characters"):
+            render(make_document(node))

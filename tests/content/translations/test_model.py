@@ -47,6 +47,8 @@ def test_a_translation_has_limits() -> None:
     assert "nested deeper" in find_problems(deep)[0][1]
     assert "texts of one translation" in find_problems({str(n): "x" for n in range(model.MAX_TEXTS + 1)})[0][1]
     assert "bytes" in find_problems({str(n): "x" * 10_000 for n in range(30)})[0][1]
+    tags = {str(n): "{{a}}" * 16 for n in range(1_000)}
+    assert "words and signs" in find_problems(tags)[0][1]
 
 
 @pytest.mark.parametrize(

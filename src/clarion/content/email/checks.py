@@ -36,7 +36,7 @@ _COLOR_OF: Final = {
     name: re.compile(rf"(?:^|;)\s*{name}\s*:\s*([^;!]+)", re.IGNORECASE)
     for name in ("color", "background", "background-color")
 }
-_CONTENT: Final = re.compile(r"<[^>]*>|\s|&nbsp;")
+_CONTENT: Final = re.compile(r"<[^<>]*>|\s|&nbsp;")
 
 
 class CheckedBody(Struct, frozen=True):
@@ -197,6 +197,10 @@ def _warning(message: str) -> BodyProblem:
     return BodyProblem("body", message, is_warning=True)
 
 
+def _weigh(key: tuple[str, EditorType | None, bool], checked: CheckedBody) -> int:
+    return len(key[0]) + sum(len(path) + len(template) for path, template in checked.uses or ())
+
+
 _checked: Final[BoundedCache[tuple[str, EditorType | None, bool], CheckedBody]] = BoundedCache(
-    limit=1024, weight_limit=MAX_CACHED_CHARACTERS, weigh=lambda key: len(key[0])
+    limit=1024, weight_limit=MAX_CACHED_CHARACTERS, weigh=_weigh
 )

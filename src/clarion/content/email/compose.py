@@ -17,13 +17,14 @@ from clarion.content.email.blocks.document import has_variable, is_block_documen
 from clarion.content.email.markup import clean_markup, with_language
 from clarion.content.email.mjml import compile_mjml, part_of
 from clarion.content.email.problems import BodyProblem
-from clarion.templates import TemplateProblem, render_text
+from clarion.content.email.scanning import Unreadable, line_of
+from clarion.templates import MAX_TEMPLATE, TemplateProblem, render_text
 
 MAX_CACHED: Final = 1024
 MAX_CACHED_CHARACTERS: Final = 16 << 20
 
 _SLOT: Final = re.compile(r"\{\{-?\s*content\s*-?\}\}")
-_WRAPPED: Final = re.compile(r"<!doctype[^>]*>|<!--.*?-->", re.IGNORECASE | re.DOTALL)
+_WRAPPED: Final = re.compile(r"<!doctype[^<>]*>|<!--(?:[^<-]++|<(?!!--)|-(?!->))*+-->", re.IGNORECASE)
 _TITLE: Final = "{{ _title }}"
 
 
@@ -113,6 +114,14 @@ def compile_body(
 
     A part stands in the slot of a layout and has no document around it.
     """
+    compiled = _compile_body(body, editor_type, is_part=is_part, is_layout=is_layout)
+    if len(compiled.markup) <= MAX_TEMPLATE:
+        return compiled
+    problem = f"makes more than {MAX_TEMPLATE} characters of HTML; make it shorter"
+    return CompiledBody("", (BodyProblem("body", problem),), compiled.uses)
+
+
+def _compile_body(body: str, editor_type: EditorType | None, *, is_part: bool, is_layout: bool) -> CompiledBody:
     if is_block_document(body):
         blocks = compile_blocks(body, is_part=is_part)
         return CompiledBody(blocks.markup, blocks.problems, blocks.uses)
@@ -123,7 +132,14 @@ def compile_body(
     if editor_type is EditorType.BLOCK and is_json(body):
         problem = 'is no block document: it must be an object with the type "doc" and a list as content'
         return CompiledBody("", (BodyProblem("body", problem),))
-    markup = clean_markup(_WRAPPED.sub("", body) if is_part else body, is_layout=is_layout)
+    given = _WRAPPED.sub("", body) if is_part else body
+    try:
+        markup = clean_markup(given, is_layout=is_layout)
+    except Unreadable as unreadable:
+        problem = (
+            f"line {line_of(given, unreadable.start)}: a value stands in a tag, a comment or Liquid that does not end"
+        )
+        return CompiledBody("", (BodyProblem("body", problem),))
     return CompiledBody(with_language(markup))
 
 
@@ -147,9 +163,9 @@ def _problem(faults: list[BodyProblem], prefix: str) -> EmailProblem | None:
     return EmailProblem(prefix + faults[0].path, faults[0].message + more)
 
 
-def _weigh(key: tuple[str, EditorType | None, LayoutSource | None]) -> int:
+def _weigh(key: tuple[str, EditorType | None, LayoutSource | None], compiled: CompiledEmail) -> int:
     body, _, layout = key
-    return len(body) + (len(layout.body) if layout else 0)
+    return len(body) + (len(layout.body) if layout else 0) + len(compiled.body) + len(compiled.frame or "")
 
 
 _compiled: Final[BoundedCache[tuple[str, EditorType | None, LayoutSource | None], CompiledEmail]] = BoundedCache(

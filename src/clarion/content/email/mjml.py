@@ -16,16 +16,18 @@ from clarion.work import note_parsing
 
 MAX_MJML: Final = 256 << 10
 """Characters."""
+MAX_REPEATED: Final = 4 << 20
+"""Characters of the longest tag times tags: attributes of one tag may become those of all."""
 
 _MARKER: Final = re.compile(r"lqm(\d{5})z")
 _INCLUDE: Final = re.compile(r"<mj-include\b", re.IGNORECASE)
 _LEFT_OVER: Final = re.compile(r"<(mj-[a-z-]+)")
-_START: Final = re.compile(r"\s*(?:<!--.*?-->\s*)*<mjml[\s>]", re.DOTALL)
+_START: Final = re.compile(r"\s*+(?:<!--(?:[^-]++|-(?!->))*+-->\s*+)*+<mjml[\s>]")
 _ENTITY: Final = re.compile(r"&(?!amp;|lt;|gt;|quot;|apos;|#)")
 _POSITION: Final = re.compile(r"position (\d+)")
 _HEAD: Final = re.compile(r"<head>.*?</head>", re.DOTALL)
 _BODY: Final = re.compile(r"<body\b[^<>]*>(.*)</body>", re.DOTALL)
-_SHEET: Final = re.compile(r"<style\b.*?</style>", re.DOTALL)
+_SHEET: Final = re.compile(r"<style\b(?:[^<]++|<(?!style\b|/style>))*+</style>")
 _CHARACTERS_A_STEP: Final = 200
 _LANGUAGE: Final = 'lang="{{ locale | _language }}" dir="{{ locale | _direction }}"'
 _ROOT: Final = re.compile(r'<html lang="und" dir="auto"')
@@ -85,9 +87,12 @@ def _find_excess(body: str) -> BodyProblem | None:
     try:
         if is_too_deep(body):
             return _problem(f"has more than {MAX_TAGS} tags, or {MAX_DEPTH} elements inside each other")
+        lengths = [piece.end - piece.start for piece in scan(body) if piece.name]
     except Unreadable as unreadable:
         line = line_of(body, unreadable.start)
         return _problem(f"line {line}: a tag, a comment or Liquid does not end")
+    if max(lengths, default=0) * len(lengths) > MAX_REPEATED:
+        return _problem(f"has a tag with {max(lengths)} characters, which is too long among {len(lengths)} tags")
     return None
 
 
@@ -111,7 +116,10 @@ def _restore(markup: str, liquid: list[str], body: str) -> CompiledMjml:
         return _failed(f"line {line}: {liquid[lost][:60]} stands where MJML has no text; put it into mj-raw or mj-text")
     restored = _MARKER.sub(lambda marker: liquid[int(marker[1])] if int(marker[1]) < len(liquid) else marker[0], markup)
     translated = _ARTICLE.sub(rf"\1{_LANGUAGE}", _ROOT.sub(f"<html {_LANGUAGE}", restored, count=1), count=1)
-    return CompiledMjml(guard_links(translated))
+    try:
+        return CompiledMjml(guard_links(translated))
+    except Unreadable:
+        return _failed("a value stands in the address of a link that does not end")
 
 
 def _explain(body: str, reason: str) -> str:

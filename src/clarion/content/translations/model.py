@@ -15,7 +15,7 @@ from clarion.cache import BoundedCache
 from clarion.clock import Millis
 from clarion.ids import EnvironmentId, OrganizationId
 from clarion.jsontext import encode_json
-from clarion.templates import check_template
+from clarion.templates import check_template, weigh_markup
 from clarion.templates.locales import language_of
 from clarion.templates.texts import Forms, TextCatalog, TranslatedText
 
@@ -36,6 +36,8 @@ MAX_TEXT: Final = 16 * 1024
 """Characters of one text."""
 MAX_KEY: Final = 256
 """Characters of a whole key."""
+MAX_MARKUP: Final = 60_000
+"""Tags, and the words and signs in them, of all texts of one translation."""
 MAX_NESTING: Final = 8
 MAX_PROBLEMS: Final = 50
 """How many problems of a translation are told."""
@@ -150,7 +152,12 @@ def _walk(content: Content, prefix: str, depth: int) -> Iterator[tuple[str, Any]
 
 def _list_problems(texts: Sequence[tuple[str, Any]]) -> Iterator[Found]:
     known: set[str] = set()
+    weight = 0
     for key, value in texts:
+        weight += sum(map(weigh_markup, _forms_of(value)))
+        if weight > MAX_MARKUP:
+            yield "", f"has tags with more than {MAX_MARKUP} words and signs together"
+            return
         if key in known:
             yield key, "is given twice, flat and nested"
         elif not key or len(key) > MAX_KEY or not key.isprintable() or not {"{", "}"}.isdisjoint(key):
@@ -158,6 +165,10 @@ def _list_problems(texts: Sequence[tuple[str, Any]]) -> Iterator[Found]:
         else:
             yield from ((key, problem) for problem in _list_value_problems(value))
         known.add(key)
+
+
+def _forms_of(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else list(value.values()) if is_plural(value) else []
 
 
 def _list_value_problems(value: Any) -> Iterator[str]:

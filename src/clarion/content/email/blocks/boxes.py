@@ -7,13 +7,15 @@ from msgspec.structs import replace
 
 from clarion.content.email.blocks.attributes import Attributes
 from clarion.content.email.blocks.document import Node
-from clarion.content.email.blocks.expressions import loop, output, read_name, repeat_of
+from clarion.content.email.blocks.expressions import MAX_NAME, loop, output, read_name, repeat_of
 from clarion.content.email.blocks.frame import TABLE
 from clarion.content.email.blocks.writing import Place, Write, Writer
 from clarion.content.email.markup import clean_markup
+from clarion.content.email.scanning import Unreadable
 
-_HEAD: Final = re.compile(r"<head\b.*?</head\s*>", re.IGNORECASE | re.DOTALL)
-_STYLE: Final = re.compile(r"<style\b.*?</style\s*>", re.IGNORECASE | re.DOTALL)
+# The next start ends the search for an end: otherwise each start without an end is followed through the whole text.
+_HEAD: Final = re.compile(r"<head\b(?:[^<]++|<(?!head\b|/head\s*>))*+</head\s*>", re.IGNORECASE)
+_STYLE: Final = re.compile(r"<style\b(?:[^<]++|<(?!style\b|/style\s*>))*+</style\s*>", re.IGNORECASE)
 _WRAPPER: Final = re.compile(r"</?(?:html|body)\b[^<>]*>|<!doctype[^<>]*>", re.IGNORECASE)
 _SIDES: Final = ("Top", "Right", "Bottom", "Left")
 
@@ -106,6 +108,9 @@ def _write_repeat(writer: Writer, node: Node, attributes: Attributes, place: Pla
         attributes.refuse("each", "must be the name of a list, such as payload.items")
         return ""
     items = read_name(name, "", None)
+    if len(name) > MAX_NAME:
+        attributes.refuse("each", f"must not have more than {MAX_NAME} characters")
+        return ""
     if items is None:
         attributes.refuse("each", "must be the name of a list, such as payload.items")
         return ""
@@ -132,7 +137,12 @@ def _write_code(writer: Writer, node: Node, _: Attributes, place: Place) -> str:
             case _:
                 writer.refuse(f"{inner.path}.type", f"'{child.type[:60]}' cannot stand in an htmlCodeBlock; text can")
     markup = _without_head("".join(pieces))
-    return f"<table {TABLE}><tr><td>{clean_markup(markup)}</td></tr></table>"
+    try:
+        cleaned = clean_markup(markup)
+    except Unreadable as unreadable:
+        writer.refuse(place.path, f"has a value in a tag that does not end: {markup[unreadable.start :][:60]}")
+        return ""
+    return f"<table {TABLE}><tr><td>{cleaned}</td></tr></table>"
 
 
 def _without_head(markup: str) -> str:

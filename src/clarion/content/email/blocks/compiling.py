@@ -11,7 +11,6 @@ from clarion.content.email.blocks.media import MEDIA
 from clarion.content.email.blocks.texts import TEXTS
 from clarion.content.email.blocks.writing import Place, Write, Writer
 from clarion.content.email.problems import BodyProblem
-from clarion.templates import MAX_TEMPLATE
 from clarion.work import note_parsing
 
 NODES: Final[dict[str, Write]] = {**TEXTS, **MEDIA, **BOXES}
@@ -36,7 +35,4 @@ def compile_blocks(body: str, *, is_part: bool = False) -> CompiledBlocks:
     writer = Writer(NODES)
     markup = writer.write_all(document.children, Place(path="body"))
     note_parsing(len(markup) // _CHARACTERS_A_STEP)
-    problems = writer.problems
-    if len(markup) > MAX_TEMPLATE:
-        problems = [BodyProblem("body", f"makes more than {MAX_TEMPLATE} characters of HTML; make it shorter")]
-    return CompiledBlocks(markup if is_part else with_frame(markup), tuple(problems), tuple(writer.uses))
+    return CompiledBlocks(markup if is_part else with_frame(markup), tuple(writer.problems), tuple(writer.uses))

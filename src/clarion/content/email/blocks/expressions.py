@@ -6,10 +6,13 @@ from typing import Final
 
 from msgspec import Struct
 
-_TAGS: Final = re.compile(r"(\{\{.*?\}\}|\{%.*?%\})", re.DOTALL)
+# The next start ends the search for an end: otherwise each start without an end is followed through the whole text.
+_TAGS: Final = re.compile(r"(\{\{(?:[^{}]++|\{(?!\{)|\}(?!\}))*+\}\}|\{%(?:[^{%]++|\{(?!%)|%(?!\}))*+%\})")
 _OUTPUT: Final = re.compile(r"\s*\{\{-?((?:(?!\{\{|\}\}|\{%|%\}).)*?)-?\}\}\s*", re.DOTALL)
 _DELIMITERS: Final = ("{{", "}}", "{%", "%}")
 _SPACES: Final = re.compile(r" (?= )")
+MAX_NAME: Final = 256
+"""Characters of the name of a variable: it is written wherever the variable stands."""
 CURRENT: Final = "current"
 """The item of a repeat, inside of it."""
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from clarion.content.email.blocks.attributes import Attributes
 from clarion.content.email.blocks.document import MARKS, Mark, Node, unknown_type
 from clarion.content.email.blocks.expressions import (
+    MAX_NAME,
     Expression,
     Repeat,
     attribute_markup,
@@ -95,6 +96,9 @@ class Writer:
     def name(self, attribute: str, name: str, attributes: Attributes, place: Place) -> Expression:
         """Read an attribute that holds the name of a variable."""
         alias = "" if attribute == "showIfKey" else attributes.text("aliasFor")
+        if max(len(name), len(alias)) > MAX_NAME:
+            attributes.refuse(attribute, f"must not have more than {MAX_NAME} characters, nor aliasFor")
+            return Expression("nil")
         expression = read_name(name, alias, place.repeat)
         if expression is None:
             attributes.refuse(attribute, "must be the name of a variable, such as payload.name")
