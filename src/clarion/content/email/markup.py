@@ -18,7 +18,7 @@ MAX_SHEETS: Final = 64 << 10
 """Characters of the style sheets."""
 MAX_COMPARISONS: Final = 300_000
 """Selectors times tags: each is compared with each, which takes up to 0.3 s."""
-MAX_REPEATED: Final = 8 << 20
+MAX_REPEATED: Final = 32 << 20
 """Characters of the style sheets times tags: each tag may get all of them."""
 MAX_FUNCTIONS: Final = 2
 """Selectors such as `:not(…)` in the selectors of one rule: inside each other, each doubles the comparisons."""
