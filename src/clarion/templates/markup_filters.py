@@ -12,19 +12,14 @@ from liquid import Markup, escape
 from liquid.exceptions import FilterArgumentError
 
 from clarion.templates.filters import as_text
+from clarion.templates.locales import html_lang, normalize_locale, text_direction
 
 _LINK_SCHEMES: Final = frozenset({"http", "https", "mailto", "tel"})
 _SOURCE_SCHEMES: Final = frozenset({"http", "https", "cid"})
 # Browsers ignore these characters in front of a scheme, and some of them inside.
 _IGNORED: Final = re.compile(r"[\x00-\x20\x7f-\xa0\u00ad\u200b-\u200f\u2028-\u202e\u2060\ufeff]+")
 _SCHEME: Final = re.compile(r"([^/?#:]*):")
-_LOCALE: Final = re.compile(r"[A-Za-z]{2,3}(?:[_-][A-Za-z0-9]{2,8}){0,3}")
 _UNKNOWN_LANGUAGE: Final = "und"
-_RIGHT_TO_LEFT: Final = frozenset(
-    {"ar", "arc", "ckb", "dv", "fa", "he", "iw", "ks", "ku", "ps", "sd", "ug", "ur", "yi"}
-)
-_RIGHT_TO_LEFT_SCRIPTS: Final = frozenset({"adlm", "arab", "hebr", "nkoo", "syrc", "thaa"})
-_LEFT_TO_RIGHT_SCRIPTS: Final = frozenset({"latn", "cyrl"})
 
 
 def attribute(value: Any) -> str:
@@ -90,16 +85,13 @@ def items(value: Any, name: Any = "") -> list[Any] | tuple[Any, ...]:
 
 def language(value: Any) -> str:
     """`_language`: a locale as the attribute `lang` takes it."""
-    text = as_text(value).strip()
-    return text.replace("_", "-") if _LOCALE.fullmatch(text) else _UNKNOWN_LANGUAGE
+    locale = normalize_locale(as_text(value).strip())
+    return _UNKNOWN_LANGUAGE if locale is None else html_lang(locale)
 
 
 def direction(value: Any) -> str:
     """`_direction`: in which direction people of a locale write, `ltr` or `rtl`."""
-    name, *rest = as_text(value).strip().lower().replace("-", "_").split("_")
-    if not _LEFT_TO_RIGHT_SCRIPTS.isdisjoint(rest):
-        return "ltr"
-    return "rtl" if name in _RIGHT_TO_LEFT or not _RIGHT_TO_LEFT_SCRIPTS.isdisjoint(rest) else "ltr"
+    return text_direction(as_text(value).strip())
 
 
 def _plain(value: Any) -> str:
