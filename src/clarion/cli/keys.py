@@ -31,7 +31,7 @@ from clarion.integrations.actions import reencrypt_credentials
 from clarion.integrations.store import list_samples as list_credential_samples
 from clarion.monitoring.heartbeat import ProcessRow, list_processes
 from clarion.subscribers.addresses.actions import reencrypt_addresses
-from clarion.subscribers.addresses.samples import list_samples as list_address_samples
+from clarion.subscribers.addresses.sealing import list_samples as list_address_samples
 from clarion.vault import Vault, open_configured_vault, sealing_key_id
 from clarion.vocabulary import SCOPE_DESCRIPTIONS, Scope, count_text
 from clarion.webhooks.actions import reencrypt_secrets

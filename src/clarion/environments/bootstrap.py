@@ -13,7 +13,7 @@ from clarion.environments.variables import store as variables
 from clarion.errors import SettingsError
 from clarion.integrations import store as integrations
 from clarion.settings.model import Settings
-from clarion.subscribers.addresses import samples as addresses
+from clarion.subscribers.addresses import sealing as addresses
 from clarion.vault import KEY_FILE, Envelope, Vault, configured_keys, has_keys, open_vault, sealing_key_id
 from clarion.webhooks import store as webhooks
 

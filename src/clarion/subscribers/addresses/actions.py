@@ -28,6 +28,7 @@ from clarion.subscribers.addresses.model import (
     mask_endpoint,
     unmask,
 )
+from clarion.subscribers.addresses.sealing import SEALED_COLUMNS, reseal
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import ensure_subscribers, get_subscriber
 from clarion.vault import Vault
@@ -192,8 +193,8 @@ async def delete_addresses_of_integration(
 async def reencrypt_addresses(database: Database, vault: Vault) -> int:
     """Encrypt with the vault's current key all tokens and addresses that use another; returns how many there were."""
     resealed = 0
-    for reseal in (connections.reseal_connections, endpoints.reseal_endpoints):
-        while batch := await database.transaction(partial(reseal, vault=vault, limit=_RESEAL_BATCH)):
+    for column in SEALED_COLUMNS:
+        while batch := await database.transaction(partial(reseal, column=column, vault=vault, limit=_RESEAL_BATCH)):
             resealed += batch
     return resealed
 

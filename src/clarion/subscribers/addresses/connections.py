@@ -59,14 +59,6 @@ DELETE_CONNECTION = sql("DELETE FROM channel_connections WHERE environment_id = 
 DELETE_OF_INTEGRATION = sql("""
     DELETE FROM channel_connections WHERE environment_id = :environment_id AND integration_id = :integration_id
 """)
-LIST_ENVELOPES_OF_OTHER_KEYS = sql("""
-    SELECT environment_id, id, auth FROM channel_connections
-    WHERE substr(auth, 1, :prefix_length) <> :prefix
-    ORDER BY environment_id, id LIMIT :limit {for_update}
-""")
-UPDATE_ENVELOPE = sql("""
-    UPDATE channel_connections SET auth = :auth WHERE environment_id = :environment_id AND id = :id
-""")
 
 
 def connections_listing(environment_id: EnvironmentId, wanted: AddressFilter) -> Listing:
@@ -140,17 +132,6 @@ async def delete_connection(
 
 async def delete_of_integration(db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId) -> None:
     await db.execute(DELETE_OF_INTEGRATION, environment_id=environment_id, integration_id=integration_id)
-
-
-async def reseal_connections(db: Connection, vault: Vault, *, limit: int) -> int:
-    """Encrypt up to `limit` authorisations of other keys with the vault's current key; returns how many there were."""
-    prefix = f"v1.{vault.writing_key_id}."
-    rows = await db.fetch(LIST_ENVELOPES_OF_OTHER_KEYS, prefix=prefix, prefix_length=len(prefix), limit=limit)
-    for row in rows:
-        context = row["environment_id"] + row["id"]
-        sealed = vault.seal(vault.open(row["auth"], context=context), context=context)
-        await db.execute(UPDATE_ENVELOPE, environment_id=row["environment_id"], id=row["id"], auth=sealed)
-    return len(rows)
 
 
 def connection_of(row: Row, vault: Vault) -> ChannelConnection:
