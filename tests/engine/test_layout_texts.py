@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.content.layouts.support import mail, make_layout
 from tests.engine.providers import ADA, account
-from tests.engine.support import World
+from tests.engine.support import World, step
 
 FRAME = '<html lang="en" dir="ltr"><body><h1>{{t.title}}</h1>{{content}}<p>{{t.nothing}}</p></body></html>'
 
@@ -40,6 +40,38 @@ async def test_step_and_layout_have_texts_of_their_own(world: World) -> None:
     assert "Translated texts were missing" in str(await world.events())
 
 
+async def test_a_run_that_waits_has_the_texts_of_its_deleted_layout_in_the_language_of_the_person(world: World) -> None:
+    async with account(world, "mail"):
+        await make_layout(world.api, "default", body=None)
+        await make_mail(world)
+        wait = step("delay", type="regular", amount=1, unit="hours")
+        await world.make_workflow(wait, mail("frame", "<p>Hi</p>"), key="later")
+        await world.trigger({**ADA, "locale": "de_DE"}, name="later")
+        await world.work()
+
+        world.clock.move(1)
+        assert (await world.api.delete("/v2/layouts/frame")).status_code == 204
+        await make_layout(world.api, "frame", FRAME)
+        await translate(world, "layout", "frame", "de_DE", {"title": "Another frame"})
+        await world.work(after=3_600_000)
+
+    (sent,) = await world.messages()
+    assert "<h1>Der Rahmen <b></b></h1>" in str(sent["content"]).replace("&lt;", "<").replace("&gt;", ">")
+
+
+async def test_texts_of_deleted_layouts_are_found_by_nobody(world: World) -> None:
+    await make_layout(world.api, "default", body=None)
+    await make_mail(world)
+
+    assert (await world.api.delete("/v2/layouts/frame")).status_code == 204
+
+    assert (await world.api.get("/v2/translations/layout/frame/de_DE")).status_code == 404
+    assert (await world.api.get("/v2/translations/group/layout/frame")).status_code == 404
+    listed = (await world.api.get("/v2/translations/list")).json()["data"]
+    assert [one["resourceId"] for one in listed] == ["welcome"]
+    assert (await world.api.get("/v2/translations/master-json?locale=de_DE")).json()["data"]["layouts"] == {}
+
+
 async def test_previews_have_the_texts_of_the_layout(world: World) -> None:
     await make_mail(world)
     given: dict[str, Any] = {"subscriber": {"locale": "de_DE"}}
@@ -54,6 +86,7 @@ async def test_previews_have_the_texts_of_the_layout(world: World) -> None:
     assert "The step" in framed.json()["result"]["preview"]["body"]
     assert framed.json()["missingTexts"] == ["nothing"]
     assert "Der Rahmen" in alone.json()["result"]["preview"]["body"]
+    assert alone.json()["missingTexts"] == ["nothing"]
 
 
 async def test_texts_of_layouts_are_exported_and_imported(world: World) -> None:

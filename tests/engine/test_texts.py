@@ -94,6 +94,40 @@ async def test_changed_texts_are_used_from_then_on_also_by_runs_under_way(world:
     assert await world.feed() == ["old", "new"]
 
 
+async def test_texts_that_are_switched_off_are_still_used_by_runs_under_way(world: World) -> None:
+    steps = [step("delay", type="regular", amount=1, unit="hours"), in_app("{{t.hello}}")]
+    await world.make_workflow(*steps, isTranslationEnabled=True)
+    await translate(world, en_US={"hello": "Hello"}, de_DE={"hello": "Hallo"})
+    await make_people(world, ada="de_DE", bob="de_DE")
+    await world.trigger("ada")
+    await world.work()
+
+    world.clock.move(1)
+    off = await world.api.patch("/v2/workflows/welcome", json={"isTranslationEnabled": False})
+    assert off.json()["isTranslationEnabled"] is False
+    await world.trigger("bob")
+    await world.work()
+    await translate(world, de_DE={"hello": "Servus"})
+    await world.work(after=3_600_000)
+
+    assert await world.feed("ada") == ["Servus"]
+    assert await world.feed("bob") == ["hello"]
+
+
+async def test_a_deleted_language_leaves_runs_under_way_with_the_default_one(world: World) -> None:
+    steps = [step("delay", type="regular", amount=1, unit="hours"), in_app("{{t.hello}}")]
+    await world.make_workflow(*steps, isTranslationEnabled=True)
+    await translate(world, en_US={"hello": "Hello"}, de_DE={"hello": "Hallo"})
+    await make_people(world, ada="de_DE")
+    await world.trigger("ada")
+    await world.work()
+
+    assert (await world.api.delete("/v2/translations/workflow/welcome/de_DE")).status_code == 204
+    await world.work(after=3_600_000)
+
+    assert await world.feed("ada") == ["Hello"]
+
+
 async def test_texts_in_a_circle_fail_the_step_with_the_reason(world: World) -> None:
     await world.make_workflow(in_app("{{t.a}}"), isTranslationEnabled=True)
     await translate(world, en_US={"a": "{{t.b}}", "b": "{{t.a}}"})

@@ -72,9 +72,13 @@ async def test_a_version_goes_long_after_it_was_replaced_unless_a_run_needs_it(
     assert await count(world, database) == (1, 1)
 
 
-async def test_a_deleted_layout_goes_after_the_last_run_that_needs_it(world: World, database: Database) -> None:
-    await make_layout(world.api, "default", body=None)
-    await make_layout(world.api, body=frame("one"))
+async def test_a_deleted_layout_goes_with_its_texts_after_the_last_run_that_needs_it(
+    world: World, database: Database
+) -> None:
+    for key in ("default", "newsletter"):
+        await make_layout(world.api, key, body=frame("{{t.title}}"), isTranslationEnabled=True)
+        texts = {"resourceType": "layout", "resourceId": key, "locale": "en_US", "content": {"title": "one"}}
+        assert (await world.api.post("/v2/translations", json=texts)).status_code == 200
     await world.make_workflow(WAIT, mail())
     world.clock.move(DAY)
     await world.trigger(ADA, payload={"name": "Ada"})
@@ -90,6 +94,8 @@ async def test_a_deleted_layout_goes_after_the_last_run_that_needs_it(world: Wor
     assert waiting == (2, 2)
     assert "<h1>one</h1><p>Hi Ada</p>" in sent["content"]
     assert await count(world, database) == (1, 1)
+    kept = await count_rows(database, world.api.environment.id, "translation_groups", "translations")
+    assert set(kept.values()) == {1}
 
 
 def pin(versions: Sequence[bytes], trigger: bytes) -> bytes:

@@ -29,7 +29,7 @@ async def add_texts(db: Connection, runs: Sequence[Run], version: int) -> None:
 
 async def _find_catalog(db: Connection, run: Run, kind: ResourceType, resource_id: bytes, version: int) -> TextCatalog:
     languages = await get_languages(db, Translated(run.workflow.environment_id, kind, resource_id), version)
-    return languages.find_catalog(run.locale, run.content.default_locale)
+    return languages.find_catalog(run.locale, run.content.default_locale, accepted_at=run.trigger.created_at)
 
 
 def make_layout_variables(context: StepContext, layout: PinnedLayout | None) -> dict[str, Any] | None:

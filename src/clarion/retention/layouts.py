@@ -1,4 +1,4 @@
-"""Versions of layouts that were replaced long ago and that no run needs, and layouts that were deleted.
+"""Versions of layouts that were replaced long ago and that no run needs, and deleted layouts with their translations.
 
 A run uses the version that was current when its trigger was accepted, which their ids tell, or the first one if all are
 newer. So a version is needed only if there is a trigger from the time between it and the next one, or the deletion of
@@ -43,6 +43,13 @@ DELETE_LAYOUTS = sql("""
         WHERE v.environment_id = layouts.environment_id AND v.layout_id = layouts.id
     )
 """)
+_OF_NO_LAYOUT = """
+    WHERE t.environment_id = :environment_id AND t.resource_type = 'layout' AND t.resource_id {any:ids} AND NOT EXISTS (
+        SELECT 1 FROM layouts AS l WHERE l.environment_id = t.environment_id AND l.id = t.resource_id
+    )
+"""
+DELETE_TRANSLATIONS = sql(f"DELETE FROM translations AS t {_OF_NO_LAYOUT}")
+DELETE_GROUPS = sql(f"DELETE FROM translation_groups AS t {_OF_NO_LAYOUT}")
 DUE = due_query("layout_versions AS t WHERE TRUE")
 
 
@@ -64,7 +71,8 @@ async def _has_triggers(db: Connection, scope: WalkScope, version: Row) -> bool:
 async def delete(db: Connection, scope: WalkScope, rows: Sequence[Row]) -> Deleted:
     versions, layouts = [row["id"] for row in rows], list({row["layout_id"] for row in rows})
     deleted = Deleted(await db.execute(DELETE_VERSIONS, environment_id=scope.environment_id, ids=versions))
-    await db.execute(DELETE_LAYOUTS, environment_id=scope.environment_id, ids=layouts)
+    for query in (DELETE_LAYOUTS, DELETE_TRANSLATIONS, DELETE_GROUPS):
+        await db.execute(query, environment_id=scope.environment_id, ids=layouts)
     return deleted
 
 

@@ -3,7 +3,7 @@
 The functions that make values stand beside the schemas that describe them; a test compares the two.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from clarion.clock import iso_text
@@ -255,7 +255,7 @@ def find_unknown_variables(
         uses = (use for prefix, part, texts in parts for use in _list_uses(prefix, part, texts))
         issues = [_find_issue(use, scope, is_critical=is_critical) for use in uses]
         if known is not None:
-            issues += [issue for prefix, _, texts in parts for issue in _find_missing_texts(prefix, texts, known)]
+            issues += [issue for prefix, _, texts in parts for issue in find_missing_texts(prefix, texts, known)]
         by_step[step.id] = list(dict.fromkeys(one for one in issues if one is not None))
     return by_step
 
@@ -287,7 +287,8 @@ def _list_uses(prefix: str, part: Step | Variant, texts: Sequence[tuple[str, str
         yield f"{prefix}filters.{path}", [(source, *names), *([names] if names[0] == source else [])]
 
 
-def _find_missing_texts(prefix: str, texts: Sequence[tuple[str, str]], known: KnownTexts) -> Iterator[Issue]:
+def find_missing_texts(prefix: str, texts: Iterable[tuple[str, str]], known: KnownTexts) -> Iterator[Issue]:
+    """List the keys in texts, each given with its path, that have no text for everyone."""
     for path, text in texts:
         named = [one for one in list_references(text) if one[0] == TEXTS and None not in one]
         # What only looks like the key of a text is left alone where there are none.

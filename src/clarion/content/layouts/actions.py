@@ -16,7 +16,6 @@ from clarion.content.translations.groups import (
     ResourceType,
     Translated,
     copy_group,
-    delete_group,
     set_translation_enabled,
 )
 from clarion.db.port import Connection
@@ -136,9 +135,10 @@ async def set_default_layout(db: Connection, layout: Layout) -> Layout:
 
 
 async def delete_layout(db: Connection, layout: Layout, origin: VersionOrigin, now: Millis) -> list[ChangedWorkflow]:
-    """Delete a layout with its translations, and take it out of the steps that name it; returns their workflows.
+    """Delete a layout, and take it out of the steps that name it; returns their workflows.
 
-    Raises Invalid for the default layout. The caller has locked the layout's row.
+    Its translations stay for the runs under way, as its versions do, and nobody else finds them. Raises Invalid for the
+    default layout. The caller has locked the layout's row.
     """
     if layout.is_default:
         message = "is the default layout; make another one the default first (PUT /v2/layouts/{layoutId}/default)"
@@ -146,7 +146,6 @@ async def delete_layout(db: Connection, layout: Layout, origin: VersionOrigin, n
     # Workflows first: whoever saves one locks its row before that of the environment.
     changed = await _leave_out(db, await list_users(db, layout.environment_id, layout.key), layout, origin, now)
     await raise_configuration_version(db, layout.environment_id)
-    await delete_group(db, translated(layout))
     await store.mark_layout_deleted(db, layout, now)
     return changed
 

@@ -15,7 +15,7 @@ from clarion.content.layouts.listing import list_layout_page
 from clarion.content.layouts.model import START, VersionedLayout
 from clarion.content.layouts.preview import render_layout
 from clarion.content.layouts.usage import list_users
-from clarion.content.layouts.validation import check_source, find_warnings
+from clarion.content.layouts.validation import check_source, find_missing, find_warnings
 from clarion.content.layouts.wire import (
     DuplicateLayoutIn,
     LayoutIn,
@@ -33,7 +33,7 @@ from clarion.content.layouts.wire import (
     etag_of,
 )
 from clarion.content.translations.groups import ResourceType, Translated
-from clarion.content.translations.known import find_texts
+from clarion.content.translations.known import find_texts, get_known_texts
 from clarion.errors import PreconditionFailed
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
@@ -45,6 +45,7 @@ from clarion.templates.texts import NAME as TEXTS
 from clarion.templates.texts import may_refer_to_texts
 from clarion.vocabulary import Scope
 from clarion.workflows.history import VersionOrigin
+from clarion.workflows.issues import Issue
 from clarion.workflows.step_wire import issues_out
 from clarion.workflows.variables import describe_layout_variables
 
@@ -72,13 +73,13 @@ async def create_layout(call: Call, body: LayoutIn) -> LayoutOut:
     )
     made = await actions.create_layout(call.db, call.environment_id, draft, call.now)
     await record_request(call, Action.LAYOUT_CREATE, after=made)
-    return _out(call, made)
+    return await _show(call, made)
 
 
 @operation("GET", "/v2/layouts/{layoutId}", scope=Scope.WORKFLOWS_READ, etag=True)
 async def get_layout(call: Call, layout_key: LayoutKey) -> LayoutOut:
     """Retrieve a layout by its identifier, `_id` or slug."""
-    return _out(call, await store.get_layout(call.db, call.environment_id, layout_key))
+    return await _show(call, await store.get_layout(call.db, call.environment_id, layout_key))
 
 
 async def _check_body(_: DetachedCall, __: LayoutKey, body: LayoutPut) -> None:
@@ -109,14 +110,14 @@ async def replace_layout(call: Call, layout_key: LayoutKey, body: LayoutPut, if_
     )
     changed = await actions.change_layout(call.db, current, changes, call.now)
     await record_request(call, Action.LAYOUT_UPDATE, before=current, after=changed)
-    return _out(call, changed)
+    return await _show(call, changed)
 
 
 @operation("DELETE", "/v2/layouts/{layoutId}", scope=Scope.WORKFLOWS_WRITE, status=204, conditional=True)
 async def delete_layout(call: Call, layout_key: LayoutKey, if_match: IfMatch) -> None:
     """Delete a layout that is not the default, with its translations; steps that name it have none afterwards.
 
-    Runs under way keep it.
+    Runs under way keep it with its translations.
     """
     current = await _lock(call, layout_key, if_match)
     origin = VersionOrigin(actor=author_of(call).actor)
@@ -145,7 +146,7 @@ async def duplicate_layout(call: Call, layout_key: LayoutKey, body: DuplicateLay
     )
     made = await actions.duplicate_layout(call.db, source, draft, call.now)
     await record_request(call, Action.LAYOUT_DUPLICATE, after=made)
-    return _out(call, made)
+    return await _show(call, made)
 
 
 @operation("PUT", "/v2/layouts/{layoutId}/default", scope=Scope.WORKFLOWS_WRITE, etag=True)
@@ -154,7 +155,7 @@ async def set_default_layout(call: Call, layout_key: LayoutKey) -> LayoutOut:
     current = await store.get_layout(call.db, call.environment_id, layout_key, for_update=True)
     changed = current._replace(layout=await actions.set_default_layout(call.db, current.layout))
     await record_request(call, Action.LAYOUT_SET_DEFAULT, before=current, after=changed)
-    return _out(call, changed)
+    return await _show(call, changed)
 
 
 @operation("GET", "/v2/layouts/{layoutId}/usage", scope=Scope.WORKFLOWS_READ, transaction=Transaction.SCAN)
@@ -180,11 +181,11 @@ async def preview_layout(call: DetachedCall, layout_key: LayoutKey, body: Layout
     current = await call.database.read(partial(store.get_layout, environment_id=environment_id, reference=layout_key))
     source = current.version.source if body.control_values is None else body.control_values.source()
     example = body.preview_payload or LayoutPreviewPayload()
-    variables = await _variables_of(call, example)
+    variables, texts = await _variables_of(call, example), None
     if source is not None and may_refer_to_texts(source.body):
         owner = Translated(environment_id, ResourceType.LAYOUT, current.layout.id)
         find = partial(find_texts, owner=owner, locale=variables["locale"])
-        variables[TEXTS] = await call.database.read(find)
+        variables[TEXTS] = texts = await call.database.read(find)
     rendered, issues = await asyncio.to_thread(render_layout, source, variables)
     preview = UNSET if rendered is None else LayoutPreviewTextOut(body=rendered)
     return LayoutPreviewOut(
@@ -192,6 +193,7 @@ async def preview_layout(call: DetachedCall, layout_key: LayoutKey, body: Layout
         preview_payload_example=example,
         schema=None if rendered is None else describe_layout_variables(),
         issues=issues_out(issues, [] if source is None or issues else find_warnings(source)),
+        missing_texts=UNSET if texts is None else list(texts.missing) or UNSET,
     )
 
 
@@ -215,10 +217,15 @@ async def _lock(call: Call, layout_key: LayoutKey, if_match: IfMatch) -> Version
             f"Layout '{current.layout.key}' has changed since it was read; merge the changes with its present state "
             "in `ctx.layout`, and save with the ETag of that",
             etag=etag,
-            ctx={"layout": _out(call, current)},
+            ctx={"layout": await _show(call, current)},
         )
     return current
 
 
-def _out(call: Call, current: VersionedLayout) -> LayoutOut:
-    return LayoutOut.of(current, call.services.names.origin)
+async def _show(call: Call, current: VersionedLayout) -> LayoutOut:
+    missing: list[Issue] = []
+    source = current.version.source
+    if source is not None and current.version.refers_to_texts:
+        known = await get_known_texts(call.db, actions.translated(current.layout), with_keys=True)
+        missing = find_missing(source, known)
+    return LayoutOut.of(current, call.services.names.origin, missing=missing)

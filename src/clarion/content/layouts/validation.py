@@ -1,4 +1,7 @@
-"""What keeps the body of a layout from being saved: its form, its place for the content, and its variables."""
+"""What keeps the body of a layout from being saved: its form, its place for the content, and its variables.
+
+Texts that are missing do not: they are issues of the saved layout, and people see their keys.
+"""
 
 from collections.abc import Iterator
 from typing import Final
@@ -6,11 +9,17 @@ from typing import Final
 from clarion.content.email.blocks.document import is_block_document
 from clarion.content.email.checks import check_body, list_templates
 from clarion.content.email.compose import EditorType, LayoutSource
+from clarion.content.translations.known import KnownTexts
 from clarion.errors import Invalid, Problem
 from clarion.templates import check_template, weigh_markup
 from clarion.workflows.controls import MAX_STEP_MARKUP, MAX_STEP_TEXT
 from clarion.workflows.issues import Issue, IssueType
-from clarion.workflows.variables import describe_layout_variables, find_unknown_in
+from clarion.workflows.variables import (
+    MAX_CHECKED_MARKUP,
+    describe_layout_variables,
+    find_missing_texts,
+    find_unknown_in,
+)
 
 _HTML_PARTS: Final = ("<html", "</html>", "<body", "</body>")
 _EMAIL: Final = "email."
@@ -41,6 +50,14 @@ def find_warnings(source: LayoutSource) -> list[tuple[str, str]]:
     """List what people would not see as it is meant, with the paths; it keeps nothing from being saved."""
     problems = check_body(source.body, source.editor_type, is_layout=True).problems
     return [(_EMAIL + problem.path, problem.message) for problem in problems if problem.is_warning]
+
+
+def find_missing(source: LayoutSource, known: KnownTexts) -> list[Issue]:
+    """List the keys in the body that have no text for everyone."""
+    texts = [(_EMAIL + path, text) for path, text in list_templates(source.body)]
+    if sum(weigh_markup(text) for _, text in texts) > MAX_CHECKED_MARKUP:
+        return []
+    return list(dict.fromkeys(find_missing_texts("", texts, known)))
 
 
 def _find_form_problem(source: LayoutSource) -> str | None:

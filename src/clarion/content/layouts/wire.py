@@ -1,5 +1,6 @@
 """Shapes of layouts."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
@@ -14,8 +15,9 @@ from clarion.http.wire import DateTimeText, OriginText, Wire
 from clarion.ids import id_text
 from clarion.vocabulary import OrderDirection
 from clarion.workflows.controls import MAX_STEP_TEXT
+from clarion.workflows.issues import Issue
 from clarion.workflows.model import VersionedWorkflow
-from clarion.workflows.step_wire import IdentifierText, StepIssuesOut
+from clarion.workflows.step_wire import IdentifierText, StepIssuesOut, issues_out
 from clarion.workflows.variables import describe_layout_variables
 
 LayoutName = Annotated[str, Meta(min_length=1, max_length=128)]
@@ -196,9 +198,13 @@ class LayoutOut(Wire):
     """Who saved the body; null if that is not known."""
     created_at: DateTimeText
     updated_at: DateTimeText
+    issues: StepIssuesOut | UnsetType = UNSET
+    """Texts that the body refers to and that the default language lacks; absent if there are none, and in lists."""
 
     @classmethod
-    def of(cls, current: VersionedLayout, origin: str, *, is_listed: bool = False) -> Self:
+    def of(
+        cls, current: VersionedLayout, origin: str, *, is_listed: bool = False, missing: Sequence[Issue] = ()
+    ) -> Self:
         layout, version, is_translated = current
         source = None if is_listed else version.source
         return cls(
@@ -219,6 +225,7 @@ class LayoutOut(Wire):
             updated_by=EditorOut.of(version.actor),
             created_at=iso_text(layout.created_at),
             updated_at=iso_text(layout.updated_at),
+            issues=issues_out(missing),
         )
 
 
@@ -283,6 +290,8 @@ class LayoutPreviewOut(Wire):
     """The JSON Schema of the variables; null if the body cannot be rendered."""
     issues: StepIssuesOut | UnsetType = UNSET
     """Why the body cannot be rendered or saved; absent if it can be."""
+    missing_texts: list[str] | UnsetType = UNSET
+    """The keys of `t` that have no text for the person, and are shown instead; absent if there are none."""
 
 
 def etag_of(layout: Layout) -> str:

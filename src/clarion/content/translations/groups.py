@@ -1,6 +1,7 @@
 """Which workflows and layouts have translations: switched on and off, copied and deleted with them.
 
-Switching off keeps the texts: clients send `isTranslationEnabled: false` without being asked to.
+Switching off keeps the texts: clients send `isTranslationEnabled: false` without being asked to. It holds for triggers
+that are accepted from then on, because the steps of runs under way still refer to texts.
 """
 
 from collections.abc import Iterable
@@ -53,7 +54,8 @@ ENABLE_GROUP = sql("""
     RETURNING resource_id
 """)
 DISABLE_GROUP = sql(f"""
-    UPDATE translation_groups SET is_enabled = false, updated_at = :now WHERE {_OF_RESOURCE} AND is_enabled
+    UPDATE translation_groups SET is_enabled = false, disabled_at = :now, updated_at = :now
+    WHERE {_OF_RESOURCE} AND is_enabled
     RETURNING resource_id
 """)
 COPY_GROUP = sql("""
@@ -61,7 +63,10 @@ COPY_GROUP = sql("""
     SELECT :target_environment_id, resource_type, :target_id, is_enabled, :now, :now FROM translation_groups
     WHERE environment_id = :environment_id AND resource_type = :type AND resource_id = :id
     ON CONFLICT (environment_id, resource_type, resource_id) DO UPDATE
-    SET is_enabled = excluded.is_enabled, updated_at = excluded.updated_at
+    SET is_enabled = excluded.is_enabled, updated_at = excluded.updated_at,
+        disabled_at = CASE WHEN translation_groups.is_enabled AND NOT excluded.is_enabled
+            THEN excluded.updated_at ELSE translation_groups.disabled_at END
+    RETURNING resource_id
 """)
 COPY_TRANSLATIONS = sql("""
     INSERT INTO translations (environment_id, resource_type, resource_id, locale, content, created_at, updated_at)
@@ -98,9 +103,10 @@ async def set_translation_enabled(db: Connection, resource: Translated, *, enabl
 
 async def copy_group(db: Connection, source: Translated, target: Translated, now: Millis) -> None:
     """Give a resource the translations of another, on or off as they are there; it loses those that it has."""
-    await _delete(db, target)
+    await db.execute(DELETE_TRANSLATIONS, **_names(target))
     copied = {"target_environment_id": target.environment_id, "target_id": target.id, "now": now}
-    await db.execute(COPY_GROUP, **_names(source), **copied)
+    if await db.fetch_one(COPY_GROUP, **_names(source), **copied) is None:
+        await db.execute(DELETE_GROUP, **_names(target))
     await db.execute(COPY_TRANSLATIONS, **_names(source), **copied)
     await raise_configuration_version(db, target.environment_id)
 

@@ -56,6 +56,7 @@ translation_groups = Table(
     text_("resource_type", key=True),  # workflow or layout
     id_("resource_id", key=True),
     flag("is_enabled"),  # whether they are used; they are kept while they are not
+    moment("disabled_at", optional=True),  # when they were last switched off: earlier triggers still use them
     moment("created_at"),
     moment("updated_at"),
     sqlite_with_rowid=False,

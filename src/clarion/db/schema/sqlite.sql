@@ -505,7 +505,7 @@ CREATE TABLE translation_groups (
 	resource_id BLOB NOT NULL,
 	is_enabled BOOLEAN NOT NULL,
 	created_at BIGINT NOT NULL,
-	updated_at BIGINT NOT NULL,
+	updated_at BIGINT NOT NULL, disabled_at BIGINT,
 	PRIMARY KEY (environment_id, resource_type, resource_id)
 )
  WITHOUT ROWID;
@@ -735,4 +735,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0029', '0028..0029');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0030', '0029..0030');
