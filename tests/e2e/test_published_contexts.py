@@ -8,7 +8,7 @@ from clarion.db.port import Database
 from clarion.environments.model import Environment
 from clarion.ids import id_text
 from clarion.jsontext import json_text
-from tests.e2e.test_published_client import call, client, database, environment, process, service, tenant
+from tests.e2e.test_published_client import call, client, database, environment, eventually, process, service, tenant
 from tests.records import make_message, make_subscriber
 
 __all__ = ["client", "database", "environment", "process", "service", "tenant"]
@@ -102,3 +102,28 @@ async def test_the_action_of_a_message(client: Novu, database: Database, environ
 
     assert done.read
     assert (done.cta.action.status, done.cta.action.result.type) == ("done", "primary")
+
+
+async def test_keys_of_contexts(client: Novu) -> None:
+    await call(client.subscribers.create, create_subscriber_request_dto={"subscriber_id": "ada"})
+    steps = [{"name": "Inbox", "type": "in_app", "control_values": {"body": "Hello {{context.tenant.id}}"}}]
+    workflow = {"name": "Welcome", "workflow_id": "welcome", "steps": steps, "active": True}
+    await call(client.workflows.create, create_workflow_dto=workflow)
+    trigger = {"workflow_id": "welcome", "to": "ada", "context": {"tenant": "acme"}}
+    await call(client.trigger, trigger_event_request_dto=trigger)
+
+    async def list_keys(*keys: str) -> list[list[str]]:
+        request = {"subscriber_id": "ada", "context_keys": list(keys)}
+        return [one.context_keys for one in (await call(client.messages.retrieve, request=request)).data]
+
+    of_messages = await eventually(lambda: list_keys("tenant:acme"), [["tenant:acme"]])
+    runs = await call(client.notifications.list, request={"context_keys": ["tenant:acme"]})
+    others = await call(client.notifications.list, request={"context_keys": ["tenant:beta"]})
+    inbox = client.subscribers.notifications
+    listed = await call(inbox.list, request={"subscriber_id": "ada", "context_keys": ["tenant:acme"]})
+
+    assert of_messages == [["tenant:acme"]]
+    assert [run.context_keys for run in runs.data] == [["tenant:acme"]]
+    assert others.data == []
+    assert await list_keys("") == []
+    assert [one.body for one in listed.data] == ["Hello acme"]

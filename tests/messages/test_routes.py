@@ -84,6 +84,7 @@ async def test_a_message_tells_all_that_is_known_of_it(api: Api, database: Datab
     assert "lastName" not in subscriber
     assert item.pop("_messageTemplateId")
     assert item == {
+        "contextKeys": [],
         "_id": message.text,
         "_templateId": id_text(run.trigger.workflow.id),
         "_environmentId": id_text(api.environment.id),

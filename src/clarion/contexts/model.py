@@ -1,7 +1,7 @@
 """Contexts: what messages and inboxes belong to, such as a tenant or an app, as callers name them and as records."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -9,7 +9,7 @@ from msgspec import Struct
 from clarion.clock import Millis
 from clarion.errors import Invalid, Problem
 from clarion.ids import ContextId, EnvironmentId
-from clarion.jsontext import encode_json
+from clarion.jsontext import encode_json, json_text
 
 MAX_CONTEXTS = 5
 MAX_DATA_BYTES = 64 * 1024
@@ -83,6 +83,11 @@ def read_contexts(given: Mapping[str, Any], path: str = "context") -> Contexts:
 def keys_of(contexts: Contexts) -> tuple[str, ...]:
     """Return the contexts as `type:id`, sorted; a type has no colon, so that they cannot be confused."""
     return tuple(sorted(f"{kind}:{one['id']}" for kind, one in contexts.items()))
+
+
+def stored_keys(keys: Iterable[str]) -> str:
+    """Keys of contexts as they are stored, so that equal sets are equal texts."""
+    return json_text(sorted(keys))
 
 
 def names_of(contexts: Contexts) -> Contexts:

@@ -3,10 +3,10 @@
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from clarion.clock import iso_text
-from clarion.contexts.model import ID_RULE, TYPE_RULE, Context, is_context_id, is_type
+from clarion.contexts.model import ID_RULE, MAX_CONTEXTS, TYPE_RULE, Context, is_context_id, is_type
 from clarion.http.pages import CursorQuery
 from clarion.http.wire import CheckedText, DateTimeText, Wire, one_of
 
@@ -55,6 +55,14 @@ class ContextKeyText(CheckedText):
     def accepts(cls, text: str) -> bool:
         kind, colon, key = text.partition(":")
         return not text or (bool(colon) and is_type(kind) and is_context_id(key))
+
+
+ContextKeysFilter = Annotated[list[ContextKeyText], Meta(max_length=MAX_CONTEXTS)]
+
+
+def read_keys(given: ContextKeysFilter | None) -> tuple[str, ...] | None:
+    """The keys of a filter, sorted; empty if it is for what has no context, and None without a filter."""
+    return None if given is None else tuple(sorted({str(key) for key in given if key}))
 
 
 class NewContextIn(Wire):

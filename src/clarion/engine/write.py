@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from clarion.clock import Millis
-from clarion.contexts.model import keys_of
+from clarion.contexts.model import keys_of, stored_keys
 from clarion.db.port import Connection
 from clarion.db.query import Insert, sql
 from clarion.engine.records import NewMessage, Run
@@ -104,7 +104,7 @@ def _message_row(environment_id: EnvironmentId, run: Run, message: NewMessage, n
 
 
 def _context_keys(trigger: Trigger) -> str | None:
-    return None if trigger.contexts is None else json_text(keys_of(trigger.contexts))
+    return None if trigger.contexts is None else stored_keys(keys_of(trigger.contexts))
 
 
 def _json(value: Any) -> str | None:

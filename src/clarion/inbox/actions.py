@@ -38,6 +38,8 @@ from clarion.workflows.listing import WorkflowSummary, list_summaries
 from clarion.workflows.store import list_workflows_by_id
 
 Change = Callable[[InboxMessage, Millis], InboxMessage]
+ContextKeys = tuple[str, ...] | None
+"""Exactly these; None: any."""
 
 FindPerson = Callable[[Call], Awaitable[Subscriber]]
 FindPersonId = Callable[[Call], Awaitable[SubscriberId]]
@@ -89,30 +91,43 @@ def limit_to_session(caller: Caller, wanted: InboxFilter) -> InboxFilter:
 
 
 async def change_notification(
-    call: Call, subscriber: Subscriber, message_id: MessageId, change: Change, event: EventType | None
+    call: Call,
+    subscriber: Subscriber,
+    message_id: MessageId,
+    change: Change,
+    event: EventType | None,
+    *,
+    context_keys: ContextKeys = None,
 ) -> InboxNotificationOut:
     """Change a notification and return it whole: clients replace the one that they show by it."""
-    changed = await change_message(call, subscriber, message_id, change, event)
+    changed = await change_message(call, subscriber, message_id, change, event, context_keys=context_keys)
     workflow = (await list_workflows_by_id(call.db, call.environment_id, [changed.workflow_id]))[changed.workflow_id]
     to = RecipientOut.of(shown_to(call.caller, subscriber))
     return InboxNotificationOut.of(changed, WorkflowSummary.of(workflow), to)
 
 
 async def snooze_notification(
-    call: Call, subscriber: Subscriber, message_id: MessageId, body: SnoozeIn
+    call: Call, subscriber: Subscriber, message_id: MessageId, body: SnoozeIn, *, context_keys: ContextKeys = None
 ) -> InboxNotificationOut:
     change = partial(snooze, until=body.snooze_until.moment)
-    return await change_notification(call, subscriber, message_id, change, EventType.MESSAGE_SNOOZED)
+    event = EventType.MESSAGE_SNOOZED
+    return await change_notification(call, subscriber, message_id, change, event, context_keys=context_keys)
 
 
 async def change_message(
-    call: Call, subscriber: Subscriber, message_id: MessageId, change: Change, event: EventType | None
+    call: Call,
+    subscriber: Subscriber,
+    message_id: MessageId,
+    change: Change,
+    event: EventType | None,
+    *,
+    context_keys: ContextKeys = None,
 ) -> InboxMessage:
     """Change one message of the person's inbox and return it; raises NotFound if it is somebody else's.
 
     A change that makes no difference writes nothing and causes no event.
     """
-    before = await store.get_for_update(call.db, subscriber, message_id, _contexts_of(call))
+    before = await store.get_for_update(call.db, subscriber, message_id, _contexts_of(call, context_keys))
     after = change(before, call.now)
     if after == before:
         return before
@@ -128,9 +143,11 @@ async def change_message(
     return after
 
 
-async def delete_message(call: Call, subscriber: Subscriber, message_id: MessageId) -> None:
+async def delete_message(
+    call: Call, subscriber: Subscriber, message_id: MessageId, *, context_keys: ContextKeys = None
+) -> None:
     """Delete one message of the person's inbox."""
-    message = await store.get_for_update(call.db, subscriber, message_id, _contexts_of(call))
+    message = await store.get_for_update(call.db, subscriber, message_id, _contexts_of(call, context_keys))
     await append_message_events(call.db, call.environment_id, [(EventType.MESSAGE_DELETED, message_id)], call.now)
     await note_deleted(call, await store.delete_one(call.db, subscriber, message_id))
     if message.counted_as is not None:
@@ -176,9 +193,9 @@ async def delete_all(call: Call, subscriber: Subscriber, wanted: InboxFilter) ->
         announce_changes(call, [subscriber.id])
 
 
-def _contexts_of(call: Call) -> tuple[str, ...] | None:
-    """The contexts whose messages the caller may change; an API key those of any."""
-    return None if call.caller.session is None else call.caller.session.context_keys
+def _contexts_of(call: Call, wanted: ContextKeys) -> ContextKeys:
+    """The contexts whose messages are changed: those of the session, or those that an API key names."""
+    return wanted if call.caller.session is None else call.caller.session.context_keys
 
 
 async def _finish(call: Call, subscriber: Subscriber, event: EventType, changed: Sequence[MessageId]) -> None:

@@ -142,7 +142,7 @@ def _narrow(call: Call, person: Subscriber, wanted: AddressFilter) -> AddressFil
     keys = wanted.context_keys
     own = _own_keys(call)
     # A context that is not that of the session has nothing here: none is called so.
-    shown = own if keys is None or sorted({one for one in keys if one}) == list(own) else (":",)
+    shown = own if keys is None or tuple(keys) == own else (":",)
     return replace(wanted, subscriber_key=person.key, has_shared=True, context_keys=shown)
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from clarion.clock import Millis
+from clarion.contexts.model import stored_keys
 from clarion.db.port import Connection, Dialect
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, WorkflowId, first_id, last_id
@@ -74,7 +75,7 @@ async def load_parameters(
     if wanted.data:
         parameters["data"] = json_text(wanted.data)
     if wanted.context_keys:
-        parameters["context_keys"] = json_text(sorted(wanted.context_keys))
+        parameters["context_keys"] = stored_keys(wanted.context_keys)
     if wanted.created_gte is not None:
         parameters |= {"gte": wanted.created_gte, "first": first_id(Millis(wanted.created_gte - _SLACK))}
     if wanted.created_lte is not None:

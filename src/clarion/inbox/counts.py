@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from clarion.contexts.model import stored_keys
 from clarion.db.port import Connection
 from clarion.db.query import Query, sql
 from clarion.ids import EnvironmentId, SubscriberId
-from clarion.jsontext import json_text
 from clarion.vocabulary import Severity
 
 MAX_INBOX_COUNT = 100
@@ -76,7 +76,7 @@ async def count_inbox(
     """
     scope: dict[str, Any] = {"environment_id": environment_id, "subscriber_ids": list(subscriber_ids)}
     if context_keys:
-        rows = await db.fetch_values(COUNT_INBOX_OF_CONTEXTS, **scope, context_keys=json_text(sorted(context_keys)))
+        rows = await db.fetch_values(COUNT_INBOX_OF_CONTEXTS, **scope, context_keys=stored_keys(context_keys))
     else:
         rows = await db.fetch_values(COUNT_INBOX, **scope)
     return {SubscriberId(id_): _counts_of(*packed) for id_, *packed in rows}

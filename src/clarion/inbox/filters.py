@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from clarion.clock import Millis
+from clarion.contexts.wire import ContextKeysFilter, read_keys
 from clarion.errors import Invalid, Malformed
 from clarion.http.input.validation import find_problems
 from clarion.http.limits import check_nesting
@@ -121,8 +122,8 @@ class InboxQuery(Wire):
     """Only notifications of this severity, or of any of several."""
     created_gte: Moment | None = None
     created_lte: Moment | None = None
-    context_keys: tuple[str, ...] = ()
-    """Only notifications of exactly this context, as `type:id` texts such as `tenant:acme`."""
+    context_keys: ContextKeysFilter | None = None
+    """Only notifications of exactly this context, as `type:id` texts in any order; one empty text is for none."""
 
     def read_filter(self) -> InboxFilter:
         return InboxFilter(
@@ -135,7 +136,7 @@ class InboxQuery(Wire):
             severities=self.severity,
             created_gte=_millis(self.created_gte),
             created_lte=_millis(self.created_lte),
-            context_keys=self.context_keys or None,
+            context_keys=read_keys(self.context_keys),
         )
 
     @property
@@ -159,6 +160,15 @@ class InboxQuery(Wire):
         return {name: value for name, value in sent.items() if value is not None and value != ()}
 
 
+class ContextQuery(Wire):
+    context_keys: ContextKeysFilter | None = None
+    """The notification is found only if it is of exactly this context; one empty text is for none."""
+
+    @property
+    def keys(self) -> tuple[str, ...] | None:
+        return read_keys(self.context_keys)
+
+
 class CountQuery(Wire):
     filters: JsonText
     """A JSON array of up to 30 filters, such as `[{"read": false}]`; each is counted."""
@@ -178,7 +188,7 @@ class CountFilter(Wire, forbid_unknown_fields=True):
     severity: Severity | list[Severity] | None = None
     created_gte: Moment | None = None
     created_lte: Moment | None = None
-    context_keys: list[str] | None = None
+    context_keys: ContextKeysFilter | None = None
 
     def read_filter(self, path: str) -> InboxFilter:
         return InboxFilter(
@@ -191,7 +201,7 @@ class CountFilter(Wire, forbid_unknown_fields=True):
             severities=(self.severity,) if isinstance(self.severity, Severity) else tuple(self.severity or ()),
             created_gte=_millis(self.created_gte),
             created_lte=_millis(self.created_lte),
-            context_keys=tuple(self.context_keys) if self.context_keys else None,
+            context_keys=read_keys(self.context_keys),
         )
 
 
@@ -202,14 +212,14 @@ class ManyIn(Wire):
     """Only notifications of workflows with one of these tags."""
     data: DataFilter = None
     """Only notifications whose `data` has these members."""
-    context_keys: list[str] | None = None
-    """Only notifications of exactly this context, as `type:id` texts such as `tenant:acme`."""
+    context_keys: ContextKeysFilter | None = None
+    """Only notifications of exactly this context, as `type:id` texts in any order; an empty list is for none."""
 
     def read_filter(self) -> InboxFilter:
         return InboxFilter(
             tags=_read_tags(self.tags, "tags"),
             data=read_data(self.data),
-            context_keys=tuple(self.context_keys) if self.context_keys else None,
+            context_keys=read_keys(self.context_keys),
         )
 
 

@@ -6,7 +6,7 @@ from clarion.errors import NotFound
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.ids import MessageId, SubscriberId, SubscriberKey
 from clarion.inbox import actions, state
-from clarion.inbox.filters import CountQuery, InboxQuery, ManyIn, SeenIn
+from clarion.inbox.filters import ContextQuery, CountQuery, InboxQuery, ManyIn, SeenIn
 from clarion.inbox.wire import FilterCountOut, InboxNotificationOut, InboxPageOut, SnoozeIn
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import get_subscriber
@@ -45,78 +45,80 @@ async def count_subscriber_notifications(
     return actions.show_counts(counts, sent)
 
 
-@operation("PATCH", f"{_ONE}/read", scope=_WRITE)
+@operation("PATCH", f"{_ONE}/read", scope=_WRITE, query=ContextQuery)
 async def read_subscriber_notification(
-    call: Call, subscriber_key: SubscriberKey, message_id: MessageId
+    call: Call, subscriber_key: SubscriberKey, message_id: MessageId, query: ContextQuery
 ) -> InboxNotificationOut:
     """Mark a notification of a subscriber as read, which takes it out of the archive."""
-    return await _change(call, subscriber_key, message_id, state.mark_read, EventType.MESSAGE_READ)
+    return await _change(call, subscriber_key, message_id, query, state.mark_read, EventType.MESSAGE_READ)
 
 
-@operation("PATCH", f"{_ONE}/unread", scope=_WRITE)
+@operation("PATCH", f"{_ONE}/unread", scope=_WRITE, query=ContextQuery)
 async def unread_subscriber_notification(
-    call: Call, subscriber_key: SubscriberKey, message_id: MessageId
+    call: Call, subscriber_key: SubscriberKey, message_id: MessageId, query: ContextQuery
 ) -> InboxNotificationOut:
     """Mark a notification of a subscriber as unread, which takes it out of the archive."""
-    return await _change(call, subscriber_key, message_id, state.mark_unread, EventType.MESSAGE_UNREAD)
+    return await _change(call, subscriber_key, message_id, query, state.mark_unread, EventType.MESSAGE_UNREAD)
 
 
-@operation("PATCH", f"{_ONE}/archive", scope=_WRITE)
+@operation("PATCH", f"{_ONE}/archive", scope=_WRITE, query=ContextQuery)
 async def archive_subscriber_notification(
-    call: Call, subscriber_key: SubscriberKey, message_id: MessageId
+    call: Call, subscriber_key: SubscriberKey, message_id: MessageId, query: ContextQuery
 ) -> InboxNotificationOut:
     """Archive a notification of a subscriber, which marks it as read."""
-    return await _change(call, subscriber_key, message_id, state.archive, EventType.MESSAGE_ARCHIVED)
+    return await _change(call, subscriber_key, message_id, query, state.archive, EventType.MESSAGE_ARCHIVED)
 
 
-@operation("PATCH", f"{_ONE}/unarchive", scope=_WRITE)
+@operation("PATCH", f"{_ONE}/unarchive", scope=_WRITE, query=ContextQuery)
 async def unarchive_subscriber_notification(
-    call: Call, subscriber_key: SubscriberKey, message_id: MessageId
+    call: Call, subscriber_key: SubscriberKey, message_id: MessageId, query: ContextQuery
 ) -> InboxNotificationOut:
     """Take a notification of a subscriber out of the archive."""
-    return await _change(call, subscriber_key, message_id, state.unarchive, EventType.MESSAGE_UNARCHIVED)
+    return await _change(call, subscriber_key, message_id, query, state.unarchive, EventType.MESSAGE_UNARCHIVED)
 
 
-@operation("PATCH", f"{_ONE}/snooze", scope=_WRITE, body=SnoozeIn)
+@operation("PATCH", f"{_ONE}/snooze", scope=_WRITE, query=ContextQuery, body=SnoozeIn)
 async def snooze_subscriber_notification(
-    call: Call, subscriber_key: SubscriberKey, message_id: MessageId, body: SnoozeIn
+    call: Call, subscriber_key: SubscriberKey, message_id: MessageId, query: ContextQuery, body: SnoozeIn
 ) -> InboxNotificationOut:
     """Hide a notification of a subscriber until a moment, at which it comes back as new and unread."""
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
-    return await actions.snooze_notification(call, subscriber, message_id, body)
+    return await actions.snooze_notification(call, subscriber, message_id, body, context_keys=query.keys)
 
 
-@operation("PATCH", f"{_ONE}/unsnooze", scope=_WRITE)
+@operation("PATCH", f"{_ONE}/unsnooze", scope=_WRITE, query=ContextQuery)
 async def unsnooze_subscriber_notification(
-    call: Call, subscriber_key: SubscriberKey, message_id: MessageId
+    call: Call, subscriber_key: SubscriberKey, message_id: MessageId, query: ContextQuery
 ) -> InboxNotificationOut:
     """Bring a snoozed notification of a subscriber back now."""
-    return await _change(call, subscriber_key, message_id, state.unsnooze, EventType.MESSAGE_UNSNOOZED)
+    return await _change(call, subscriber_key, message_id, query, state.unsnooze, EventType.MESSAGE_UNSNOOZED)
 
 
-@operation("PATCH", f"{_ONE}/actions/{{actionType}}/complete", scope=_WRITE)
+@operation("PATCH", f"{_ONE}/actions/{{actionType}}/complete", scope=_WRITE, query=ContextQuery)
 async def complete_subscriber_action(
-    call: Call, subscriber_key: SubscriberKey, message_id: MessageId, action_type: str
+    call: Call, subscriber_key: SubscriberKey, message_id: MessageId, action_type: str, query: ContextQuery
 ) -> InboxNotificationOut:
     """Note that a button, `primary` or `secondary`, was used, which marks the notification as read."""
     change = partial(state.complete_action, button=state.read_button(action_type))
-    return await _change(call, subscriber_key, message_id, change, EventType.MESSAGE_READ)
+    return await _change(call, subscriber_key, message_id, query, change, EventType.MESSAGE_READ)
 
 
-@operation("PATCH", f"{_ONE}/actions/{{actionType}}/revert", scope=_WRITE)
+@operation("PATCH", f"{_ONE}/actions/{{actionType}}/revert", scope=_WRITE, query=ContextQuery)
 async def revert_subscriber_action(
-    call: Call, subscriber_key: SubscriberKey, message_id: MessageId, action_type: str
+    call: Call, subscriber_key: SubscriberKey, message_id: MessageId, action_type: str, query: ContextQuery
 ) -> InboxNotificationOut:
     """Note that what a button, `primary` or `secondary`, did was undone."""
     change = partial(state.revert_action, button=state.read_button(action_type))
-    return await _change(call, subscriber_key, message_id, change, None)
+    return await _change(call, subscriber_key, message_id, query, change, None)
 
 
-@operation("DELETE", _ONE, scope=_WRITE, status=204)
-async def delete_subscriber_notification(call: Call, subscriber_key: SubscriberKey, message_id: MessageId) -> None:
+@operation("DELETE", _ONE, scope=_WRITE, query=ContextQuery, status=204)
+async def delete_subscriber_notification(
+    call: Call, subscriber_key: SubscriberKey, message_id: MessageId, query: ContextQuery
+) -> None:
     """Delete a notification of a subscriber."""
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
-    await actions.delete_message(call, subscriber, message_id)
+    await actions.delete_message(call, subscriber, message_id, context_keys=query.keys)
 
 
 @operation("POST", f"{_ALL}/seen", scope=_WRITE, status=204, body=SeenIn, body_optional=True)
@@ -162,8 +164,9 @@ async def _change(
     call: Call,
     subscriber_key: SubscriberKey,
     message_id: MessageId,
+    query: ContextQuery,
     change: actions.Change,
     event: EventType | None,
 ) -> InboxNotificationOut:
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
-    return await actions.change_notification(call, subscriber, message_id, change, event)
+    return await actions.change_notification(call, subscriber, message_id, change, event, context_keys=query.keys)

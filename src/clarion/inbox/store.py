@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from clarion.clock import Millis
+from clarion.contexts.model import stored_keys
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.errors import NotFound
@@ -11,7 +12,6 @@ from clarion.ids import JobId, MessageId, id_text
 from clarion.inbox.conditions import describe_filter, load_parameters
 from clarion.inbox.filters import InboxFilter
 from clarion.inbox.listing import COLUMNS, inbox_message_of
-from clarion.jsontext import json_text
 from clarion.messages.model import InboxMessage, InboxOwner
 from clarion.subscribers.model import Subscriber
 
@@ -48,7 +48,7 @@ async def get_for_update(
         id=message_id,
         subscriber_id=subscriber.id,
         is_any_context=context_keys is None,
-        context_keys=json_text(sorted(context_keys)) if context_keys else None,
+        context_keys=stored_keys(context_keys) if context_keys else None,
     )
     if row is None:
         raise NotFound("Notification", id_text(message_id))

@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 
 from clarion.clock import Millis
+from clarion.contexts.model import stored_keys
+from clarion.contexts.wire import read_keys
 from clarion.db.listing import Listing, split_by_values
 from clarion.db.port import Connection
 from clarion.errors import Malformed
@@ -52,6 +54,12 @@ async def filter_messages(db: Connection, environment_id: EnvironmentId, query: 
     if query.channel is not None and not is_of_person:
         conditions.append("t.channel = :channel")
         parameters["channel"] = query.channel
+    keys = read_keys(query.context_keys)
+    if keys:
+        conditions.append("t.context_keys = :context_keys")
+        parameters["context_keys"] = stored_keys(keys)
+    elif keys is not None:
+        conditions.append("t.context_keys IS NULL")
     if query.transaction_id:
         parameters["trigger_ids"] = await list_trigger_ids(db, environment_id, query.transaction_id)
     if is_of_person:

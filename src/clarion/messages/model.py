@@ -70,6 +70,8 @@ class Message(Struct, frozen=True, kw_only=True):
     error_id: str | None
     error_text: str | None
     tracking: Tracking | None = None
+    context_keys: list[str] | None = None
+    """Of its trigger; None: it has no contexts."""
     created_at: Millis
     updated_at: Millis
 

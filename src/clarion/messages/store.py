@@ -24,7 +24,7 @@ WEIGHT = f"""
     + coalesce((SELECT {add_lengths("s.data")} FROM subscribers AS s
                 WHERE s.environment_id = t.environment_id AND s.id = t.subscriber_id), 0)
 """
-_JSON_COLUMNS = ("device_tokens", "cta", "data", "delivery", "delivered_at")
+_JSON_COLUMNS = ("device_tokens", "cta", "data", "delivery", "delivered_at", "context_keys")
 _FLAGS = ("seen", "read", "archived")
 
 LIST_MESSAGES_BY_ID = sql(f"""

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from clarion.clock import Millis, iso_text
+from clarion.contexts.wire import ContextKeysFilter
 from clarion.http.pages import PageNumber
 from clarion.http.wire import DateTimeText, DeviceToken, SecretUrl, Wire, given
 from clarion.ids import OrganizationId, id_text
@@ -35,6 +36,8 @@ class MessageQuery(Wire):
     """Only messages of this channel."""
     subscriber_id: str | None = None
     transaction_id: tuple[str, ...] = ()
+    context_keys: ContextKeysFilter | None = None
+    """Only messages of exactly this context, as `type:id` texts in any order; one empty text is for none."""
     page: PageNumber = 0
     limit: Annotated[int, Meta(ge=1, le=1000)] = 10
 
@@ -217,6 +220,8 @@ class MessageOut(_MessageBase):
     """When the provider reported what, by the kind of the report; opens and clicks also if they were tracked."""
     tracking: MessageTrackingOut | UnsetType = UNSET
     """Opens and clicks, if they are tracked or were reported."""
+    context_keys: list[str]
+    """The context that it belongs to, as sorted `type:id` texts; empty without a context."""
     error_id: str | UnsetType = UNSET
     error_text: str | UnsetType = UNSET
     subscriber: SubscriberV1Out | UnsetType = UNSET
@@ -232,6 +237,7 @@ class MessageOut(_MessageBase):
             direct_webhook_url=given(message.webhook_url),
             delivery=UNSET if message.delivery is None else _moments(message.delivery),
             tracking=UNSET if message.tracking is None else MessageTrackingOut.of(message.tracking),
+            context_keys=message.context_keys or [],
             error_id=given(message.error_id),
             error_text=given(message.error_text),
             subscriber=UNSET if subscriber is None else SubscriberV1Out.of(subscriber, (), view.organization_id),

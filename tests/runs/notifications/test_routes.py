@@ -94,6 +94,7 @@ async def test_an_event_tells_the_run_and_its_circumstances(api: Api, database: 
     assert event.pop("_digestedNotificationId")
     assert len(event.pop("jobs")) == 2
     assert event == {
+        "contextKeys": [],
         "_id": id_text(run.id),
         "_environmentId": id_text(api.environment.id),
         "_organizationId": id_text(api.environment.organization_id),

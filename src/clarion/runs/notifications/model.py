@@ -63,6 +63,7 @@ class EventOrigin(Struct, frozen=True, kw_only=True):
     payload: dict[str, Any]
     overrides: dict[str, Any] | None
     warnings: list[str]
+    context_keys: tuple[str, ...]
 
 
 class EventJob(Struct, frozen=True, kw_only=True):

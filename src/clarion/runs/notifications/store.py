@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from clarion.clock import SECOND, Millis
+from clarion.contexts.model import keys_of
+from clarion.contexts.wire import read_keys
 from clarion.db.listing import MAX_PARTS, Listing, add_lengths, split_by_values
 from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import sql
@@ -87,6 +89,18 @@ _OF_TOPIC = {
     Dialect.POSTGRES: "CAST(t.topics AS jsonb) @> CAST(:topic AS jsonb)",
 }
 
+_OF_TRIGGER = """
+    EXISTS (SELECT 1 FROM triggers AS g WHERE g.environment_id = t.environment_id AND g.id = t.trigger_id AND {})
+"""
+_COUNT_CONTEXTS = """
+    (SELECT count(*) FROM {each} AS c) = :context_count
+    AND (SELECT count(*) FROM {each} AS c WHERE c.key || ':' || {id} {{any:context_keys}}) = :context_count
+"""
+_HAS_CONTEXTS = {
+    Dialect.SQLITE: _COUNT_CONTEXTS.format(each="json_each(g.context)", id="json_extract(c.value, '$.id')"),
+    Dialect.POSTGRES: _COUNT_CONTEXTS.format(each="jsonb_each(CAST(g.context AS jsonb))", id="(c.value->>'id')"),
+}
+
 # The time in an id is ahead of its row's `created_at` by at most this (see ids: bursts use the next milliseconds).
 _MAX_LEAD = 2 * SECOND
 
@@ -104,6 +118,7 @@ async def filter_events(db: Connection, environment_id: EnvironmentId, query: Ev
         "t.environment_id = :environment_id": {"environment_id": environment_id},
         **_of_topic(db.dialect, query),
         **_of_window(query, horizon),
+        **_of_contexts(db.dialect, query),
     }
     parts: list[str] | None = None
     bound: dict[str, Any] = {}
@@ -209,6 +224,15 @@ def _of_topic(dialect: Dialect, query: EventQuery) -> Conditions:
     return {_OF_TOPIC[dialect]: {"topic": key if dialect is Dialect.SQLITE else json_text([{"topicKey": key}])}}
 
 
+def _of_contexts(dialect: Dialect, query: EventQuery) -> Conditions:
+    keys = read_keys(query.context_keys)
+    if keys is None:
+        return {}
+    if not keys:
+        return {f"NOT ({_OF_TRIGGER.format('g.context IS NOT NULL')})": {}}
+    return {_OF_TRIGGER.format(_HAS_CONTEXTS[dialect]): {"context_keys": list(keys), "context_count": len(keys)}}
+
+
 def _of_window(query: EventQuery, horizon: Millis) -> Conditions:
     """Events created within the window; bounds on the id let the primary key skip the others."""
     after, before = query.after, query.before
@@ -230,7 +254,7 @@ GET_NOTIFICATION = sql(f"""
     SELECT {COLUMNS} FROM notifications AS t WHERE t.environment_id = :environment_id AND t.id = :id
 """)
 LIST_ORIGINS = sql("""
-    SELECT id, transaction_key, payload, overrides, warnings FROM triggers
+    SELECT id, transaction_key, payload, overrides, warnings, context FROM triggers
     WHERE environment_id = :environment_id AND id {any:ids}
 """)
 # Leaves out the job of the trigger itself, which is no step of the workflow.
@@ -292,6 +316,7 @@ async def _list_origins(
             payload=json_value(row["payload"]),
             overrides=json_value(row["overrides"]),
             warnings=json_value(row["warnings"]) or [],
+            context_keys=keys_of(json_value(row["context"]) or {}),
         )
         for row in rows
     }

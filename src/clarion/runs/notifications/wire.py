@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, Self
 from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
+from clarion.contexts.wire import ContextKeysFilter
 from clarion.http.pages import PageNumber
 from clarion.http.wire import DateTimeText, JsonText, MomentText, OriginText, Wire, given
 from clarion.ids import OrganizationId, id_text
@@ -34,6 +35,8 @@ class EventQuery(Wire):
     limit: Annotated[int, Meta(ge=1, le=50)] = 10
     transaction_id: tuple[str, ...] = ()
     topic_key: str | None = None
+    context_keys: ContextKeysFilter | None = None
+    """Only runs of exactly this context, as `type:id` texts in any order; one empty text is for none."""
     after: MomentText | None = None
     """Only runs created at this moment or later; by default since the retention horizon."""
     before: MomentText | None = None
@@ -227,6 +230,8 @@ class EventOut(Wire):
     tags: list[str]
     topics: list[EventTopicOut]
     """The topics through which the person was reached; empty if they were named themselves."""
+    context_keys: list[str]
+    """The context that it belongs to, as sorted `type:id` texts; empty without a context."""
     severity: Severity
     critical: bool
     warnings: list[str] | UnsetType = UNSET
@@ -253,6 +258,7 @@ class EventOut(Wire):
             to=run.recipient if isinstance(run.recipient, dict) else {"subscriberId": event.subscriber.key},
             tags=workflow.tags,
             topics=[EventTopicOut(topic_id=one["_topicId"], topic_key=one["topicKey"]) for one in run.topics],
+            context_keys=list(event.origin.context_keys),
             severity=workflow.severity,
             critical=workflow.is_critical,
             warnings=event.origin.warnings or UNSET,

@@ -2,12 +2,12 @@
 
 from clarion.audit.model import Action
 from clarion.audit.recording import record_request
+from clarion.contexts.requested import store_contexts
 from clarion.http.operation import Call, Transaction, operation
 from clarion.http.pages import CursorPage, list_cursor_page
 from clarion.ids import SubscriberKey
 from clarion.jsontext import plain_value
 from clarion.subscribers.addresses import actions, connections
-from clarion.subscribers.addresses.contexts import store_contexts
 from clarion.subscribers.addresses.wire import (
     ChannelConnectionIn,
     ChannelConnectionOut,

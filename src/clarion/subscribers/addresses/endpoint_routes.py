@@ -1,10 +1,10 @@
 """Channel endpoints: addresses of people at integrations, such as a channel of Slack."""
 
+from clarion.contexts.requested import store_contexts
 from clarion.http.operation import Call, Transaction, operation
 from clarion.http.pages import CursorPage, list_cursor_page
 from clarion.ids import SubscriberKey
 from clarion.subscribers.addresses import actions, endpoints
-from clarion.subscribers.addresses.contexts import store_contexts
 from clarion.subscribers.addresses.wire import (
     ChannelEndpointIn,
     ChannelEndpointOut,

@@ -5,9 +5,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from clarion.contexts.model import stored_keys
 from clarion.db.listing import Listing
 from clarion.ids import EnvironmentId, SubscriberKey
-from clarion.jsontext import json_text
 from clarion.subscribers.addresses.model import ConnectionMode
 from clarion.vocabulary import Channel
 
@@ -24,7 +24,7 @@ class AddressFilter(Struct, frozen=True, kw_only=True):
     integration_identifier: str | None = None
     connection_identifier: str | None = None
     context_keys: Sequence[str] | None = None
-    """Exactly these, in any order; a single empty text is for none."""
+    """Exactly these, in any order; empty for none."""
 
 
 _OF_SUBSCRIBER = """
@@ -52,7 +52,11 @@ def select_addresses(environment_id: EnvironmentId, wanted: AddressFilter, *, co
         ("i.provider_id = :provider_id", "provider_id", wanted.provider_id),
         ("i.identifier = :integration_identifier", "integration_identifier", wanted.integration_identifier),
         (_OF_CONNECTION, "connection_identifier", wanted.connection_identifier),
-        ("t.context_keys = :context_keys", "context_keys", _stored_keys(wanted.context_keys)),
+        (
+            "t.context_keys = :context_keys",
+            "context_keys",
+            None if wanted.context_keys is None else stored_keys(wanted.context_keys),
+        ),
     ):
         if value is not None:
             conditions.append(condition)
@@ -70,7 +74,3 @@ def select_addresses(environment_id: EnvironmentId, wanted: AddressFilter, *, co
 
 def _of_subscriber(wanted: AddressFilter) -> str:
     return f"({_OF_SUBSCRIBER} OR t.subscriber_id IS NULL)" if wanted.has_shared else _OF_SUBSCRIBER
-
-
-def _stored_keys(given: Sequence[str] | None) -> str | None:
-    return None if given is None else json_text(sorted({one for one in given if one}))

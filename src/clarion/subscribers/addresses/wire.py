@@ -5,7 +5,7 @@ from typing import Annotated, Any, Self
 from msgspec import UNSET, Meta, UnsetType
 
 from clarion.clock import iso_text
-from clarion.contexts.wire import ContextKeyText, ContextsIn
+from clarion.contexts.wire import ContextKeysFilter, ContextsIn, read_keys
 from clarion.http.pages import CursorQuery
 from clarion.http.wire import CheckedText, DateTimeText, MomentText, SubscriberKeyText, Wire, given, one_of
 from clarion.ids import SubscriberKey
@@ -26,7 +26,6 @@ from clarion.vocabulary import Channel
 _Text = Annotated[str, Meta(min_length=1, max_length=512)]
 _Token = Annotated[str, Meta(min_length=1, max_length=8192)]
 _MOMENTS = {"expires_at": "expiresAt", "refresh_token_expires_at": "refreshTokenExpiresAt"}
-_Keys = Annotated[list[ContextKeyText], Meta(max_length=5)]
 
 
 class AddressIdentifier(CheckedText):
@@ -102,7 +101,7 @@ class ChannelConnectionQuery(CursorQuery):
     """Only those of this provider."""
     integration_identifier: str | None = None
     """Only those of the integration with this identifier."""
-    context_keys: _Keys | None = None
+    context_keys: ContextKeysFilter | None = None
     """Only those of exactly this context, as `type:id` texts in any order; one empty text is for none."""
 
     def read_filter(self, provider_id: str | None) -> AddressFilter:
@@ -112,7 +111,7 @@ class ChannelConnectionQuery(CursorQuery):
             channel=self.channel,
             provider_id=provider_id,
             integration_identifier=self.integration_identifier,
-            context_keys=self.context_keys,
+            context_keys=read_keys(self.context_keys),
         )
 
 
@@ -210,7 +209,7 @@ class ChannelEndpointQuery(CursorQuery):
     """Only those of the integration with this identifier."""
     connection_identifier: str | None = None
     """Only those of the connection with this identifier."""
-    context_keys: _Keys | None = None
+    context_keys: ContextKeysFilter | None = None
     """Only those of exactly this context, as `type:id` texts in any order; one empty text is for none."""
 
     def read_filter(self, provider_id: str | None) -> AddressFilter:
@@ -220,7 +219,7 @@ class ChannelEndpointQuery(CursorQuery):
             provider_id=provider_id,
             integration_identifier=self.integration_identifier,
             connection_identifier=self.connection_identifier,
-            context_keys=self.context_keys,
+            context_keys=read_keys(self.context_keys),
         )
 
 

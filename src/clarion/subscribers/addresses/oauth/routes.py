@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
+from clarion.contexts.requested import store_contexts
 from clarion.errors import Invalid, NotFound, RateLimited
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.http.responses import PageResponse
@@ -12,7 +13,6 @@ from clarion.integrations.model import Integration
 from clarion.providers.definition.result import SendFailure
 from clarion.settings.rate_limits import LimitCategory
 from clarion.subscribers.addresses.actions import choose_owner
-from clarion.subscribers.addresses.contexts import store_contexts
 from clarion.subscribers.addresses.model import ConnectionMode
 from clarion.subscribers.addresses.oauth import actions, page, slack
 from clarion.subscribers.addresses.oauth.beginning import begin

@@ -1,4 +1,4 @@
-"""The contexts that a connection or an endpoint is given: stored if they do not exist."""
+"""The contexts that a request gives to something of a person: stored if they do not exist."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ _NOT_STORED = f"is not stored: the API key lacks the scope '{Scope.CONTEXTS_WRIT
 async def store_contexts(call: Call, given: Mapping[str, Any] | None) -> tuple[str, ...]:
     """Return the sorted keys of the contexts of a body; those that do not exist are made, the others stay.
 
-    A key that may not write contexts makes none: the connection or endpoint belongs to them all the same.
+    A key that may not write contexts makes none: what the request makes belongs to them all the same.
     """
     if given is None:
         return ()
