@@ -17,6 +17,7 @@ from bench.workloads import (
     fanout,
     hostile,
     mailbox,
+    mails,
     membership,
     pages,
     retention,
@@ -253,6 +254,26 @@ def _of_mailbox(system: str, what: str, title: str, limit: float) -> list[Goal]:
     ]
 
 
+def _of_mails(system: str) -> list[Goal]:
+    return [
+        Goal(
+            f"{title} on {_NAMES[system]}: times the CPU of a {plain}",
+            "≤",
+            1.25,
+            _ratio(
+                (mails.NAME, system, mails.figure_name(kind)),
+                (mails.NAME, system, mails.figure_name(other)),
+            ),
+        )
+        for title, kind, plain, other in (
+            ("Mail of blocks in a layout", "blocks", "plain one", "plain"),
+            ("Mail of blocks in a layout with a repeat", "repeat", "plain one", "plain"),
+            ("Translated mail of blocks in a layout", "translated", "plain one", "plain"),
+            ("Translated mail to people of eight languages", "languages", "mail to people of one", "translated"),
+        )
+    ]
+
+
 def _of_retention(system: str, what: str, title: str) -> Goal:
     names = [retention.figure_name(situation, f"{what} p99") for situation in ("deleting", "alone")]
     above, below = ((retention.NAME, system, name) for name in names)
@@ -331,6 +352,7 @@ GOALS = (
     ),
     *(goal for system in _NAMES for goal in _of_mailbox(system, "count", "Counts of the inbox", 2.5)),
     *(goal for system in _NAMES for goal in _of_mailbox(system, "page", "A page of the inbox", 4)),
+    *(goal for system in _NAMES for goal in _of_mails(system)),
     *(_of_neighbour(system, part) for system in _NAMES for part in ("p50", "p99")),
     *(
         _of_retention(system, what, title)

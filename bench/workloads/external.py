@@ -61,12 +61,12 @@ async def prepare(system: System) -> None:
     """Create integrations for the receivers, subscribers with an address at both, their topic, and the workflows."""
     ports = _ports()
     mail = {"host": "127.0.0.1", "port": str(ports.mail), "from": "bench@example.com", "senderName": "Bench"}
-    await _integrate(system, "nodemailer", "email", mail)
-    await _integrate(system, "slack", "chat", {"applicationId": "a", "clientId": "c", "secretKey": "s"})
+    await integrate(system, "nodemailer", "email", mail)
+    await integrate(system, "slack", "chat", {"applicationId": "a", "clientId": "c", "secretKey": "s"})
     keys = [f"external-{number}" for number in range(system.scaled(_PEOPLE))]
-    await _send(system, "POST", [("/v1/subscribers/bulk", {"subscribers": group}) for group in _people(keys)])
+    await send_all(system, "POST", [("/v1/subscribers/bulk", {"subscribers": group}) for group in _people(keys)])
     hook = {"providerId": "slack", "credentials": {"webhookUrl": f"{ports.web_address}/services/T0/B0/bench"}}
-    await _send(system, "PUT", [(f"/v1/subscribers/{key}/credentials", hook) for key in keys])
+    await send_all(system, "PUT", [(f"/v1/subscribers/{key}/credentials", hook) for key in keys])
     await ensure_topic(system, _TOPIC, keys)
     for kind in _KINDS:
         await ensure_workflow(system, kind.workflow, [kind.step])
@@ -94,7 +94,7 @@ async def _measure(system: System, kind: _Kind) -> list[Figure]:
     before = cpu_seconds(system.groups)
     load = await send_closed(system.address, [request])
     load.require(201)
-    ended, counts = await _wait_for_arrivals(due)
+    ended, counts = await wait_for_arrivals(_ports(), due)
     await asyncio.sleep(_SETTLE_SECONDS)
     used = cpu_between(before, cpu_seconds(system.groups))
     count = sum(due.values())
@@ -108,11 +108,11 @@ async def _measure(system: System, kind: _Kind) -> list[Figure]:
     ]
 
 
-async def _wait_for_arrivals(due: dict[str, int]) -> tuple[float, dict[str, int]]:
+async def wait_for_arrivals(ports: Ports, due: dict[str, int]) -> tuple[float, dict[str, int]]:
     """Wait for all messages, at most a minute; return the time and the counts."""
     until = time.monotonic() + _TIMEOUT_SECONDS
     while True:
-        counts = await read_counts(_ports())
+        counts = await read_counts(ports)
         if all(counts[name] >= due[name] for name in due) or time.monotonic() > until:
             return time.time(), counts
         await asyncio.sleep(0.05)
@@ -123,7 +123,7 @@ def _ports() -> Ports:
     return Ports(mail=free_port(), web=free_port())
 
 
-async def _integrate(system: System, provider: str, channel: str, credentials: dict[str, Any]) -> None:
+async def integrate(system: System, provider: str, channel: str, credentials: dict[str, Any]) -> None:
     """Create or update the integration of the provider with these credentials."""
     listed = await system.request("GET", "/v1/integrations")
     found = next((one for one in listed if one["providerId"] == provider), None)
@@ -139,7 +139,7 @@ def _people(keys: Sequence[str]) -> list[list[dict[str, str]]]:
     return [people[start : start + _BULK] for start in range(0, len(people), _BULK)]
 
 
-async def _send(system: System, method: str, calls: Sequence[tuple[str, Any]]) -> None:
+async def send_all(system: System, method: str, calls: Sequence[tuple[str, Any]]) -> None:
     requests = [make_request(method, path, key=system.key, body=body) for path, body in calls]
     load = await send_closed(system.address, requests, connections=_CONNECTIONS)
     load.require(200, 201)

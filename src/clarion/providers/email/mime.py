@@ -12,6 +12,7 @@ from clarion.providers.email.headers import write_address_header, write_paramete
 from clarion.providers.email.message import Attachment, Email
 
 _MAX_LINE = 78
+_NON_ASCII = bytes(range(0x80, 0x100))
 
 
 class MimeMessage(Struct, frozen=True, kw_only=True):
@@ -106,7 +107,7 @@ def _encode(lines: list[bytes]) -> tuple[str, bytes]:
     whole = b"".join(line + b"\r\n" for line in lines)
     if whole.isascii() and b"\0" not in whole and all(len(line) <= _MAX_LINE for line in lines):
         return "7bit", whole
-    non_ascii = sum(byte >= 0x80 for byte in whole)
+    non_ascii = len(whole) - len(whole.translate(None, _NON_ASCII))
     if non_ascii * 6 > len(whole):
         return "base64", base64.encodebytes(whole).replace(b"\n", b"\r\n")
     return "quoted-printable", binascii.b2a_qp(whole, istext=True)
