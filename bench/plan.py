@@ -92,7 +92,7 @@ OWN = (
     OwnWorkload(name="lifetime", measure=lifetime.measure, seconds=25),
     OwnWorkload(name="statements", measure=statements.measure, seconds=12),
     OwnWorkload(name="mailbox", measure=mailbox.measure, seconds=35),
-    OwnWorkload(name="mails", measure=mails.measure, seconds=50),
+    OwnWorkload(name="mails", measure=mails.measure, seconds=33),
     OwnWorkload(name="sockets", measure=sockets.measure, seconds=90),
     OwnWorkload(name="takeover", measure=takeover.measure, systems=(POSTGRES,), seconds=35),
     OwnWorkload(name="hostile", measure=hostile.measure, seconds=65),

@@ -15,7 +15,7 @@ from bench.client import make_request, send_closed
 from bench.content import ensure_topic, ensure_workflow
 from bench.figures import Figure
 from bench.processes import cpu_between, cpu_seconds
-from bench.receivers import Ports, run_receivers
+from bench.receivers import Ports, read_counts, run_receivers
 from bench.systems import Site, System, start_clarion
 from bench.workloads.external import integrate, send_all, wait_for_arrivals
 from tests.servers import free_port
@@ -117,7 +117,7 @@ def figure_name(kind: str) -> str:
 
 async def measure(site: Site, system_kind: str) -> list[Figure]:
     ports = Ports(mail=free_port(), web=free_port())
-    async with start_clarion(system_kind, site, NAME) as system:
+    async with start_clarion(system_kind, site, NAME) as system, run_receivers(ports, delay_ms=_DELAY_MS):
         await _prepare(system, ports)
         figures: list[Figure] = []
         for number in range(_ROUNDS + 1):
@@ -177,13 +177,13 @@ async def _measure(system: System, ports: Ports, name: str) -> float:
     }
     request = make_request("POST", "/v1/events/trigger", key=system.key, body=event)
     count = system.scaled(_PEOPLE)
-    async with run_receivers(ports, delay_ms=_DELAY_MS):
-        before = cpu_seconds(system.groups)
-        load = await send_closed(system.address, [request])
-        load.require(201)
-        _, counts = await wait_for_arrivals(ports, {"mails": count})
-        await asyncio.sleep(_SETTLE_SECONDS)
-        used = sum(cpu_between(before, cpu_seconds(system.groups)).values())
-    if counts["mails"] != count:
-        raise RuntimeError(f"{counts['mails']} of {count} mails came")
+    due = (await read_counts(ports))["mails"] + count
+    before = cpu_seconds(system.groups)
+    load = await send_closed(system.address, [request])
+    load.require(201)
+    _, counts = await wait_for_arrivals(ports, {"mails": due})
+    await asyncio.sleep(_SETTLE_SECONDS)
+    used = sum(cpu_between(before, cpu_seconds(system.groups)).values())
+    if counts["mails"] != due:
+        raise RuntimeError(f"{due - counts['mails']} of {count} mails are missing")
     return used * 1000 / count
