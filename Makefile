@@ -27,9 +27,10 @@ INBOX := src/clarion/web/files/inbox.js
 WEB_SOURCES := $(shell find web/api web/build web/dashboard web/demo web/inbox web/ui -type f ! -name schema.d.ts ! -name '*.test.ts')
 PUBLISHED := tests/browser/published
 GENERATOR := $(VENV)/generator
+OLDEST_CLIENT := $(VENV)/oldest-client
 
 .PHONY: help run test browser screenshots chaos faults fuzz hostile simulations soak mutants bench profile check install install-dev install-bench format lint types imports docs lock clean \
-	web web-or-say web-check web-dev published dist dist-check deploy-check sbom audit install-release install-generator
+	web web-or-say web-check web-dev published dist dist-check deploy-check sbom audit install-release install-generator install-oldest-client
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -43,7 +44,7 @@ web-or-say:
 
 web: $(INBOX) ## build the dashboard and the inbox element; NODE=node uses your own Node.js
 
-test: install-dev install-generator web-dev web published ## run the tests in parallel, on SQLite and on a real PostgreSQL
+test: install-dev install-generator install-oldest-client web-dev web published ## run the tests in parallel, on SQLite and on a real PostgreSQL
 	@$(BIN)/pytest -n $(TEST_WORKERS) --ignore tests/browser $(if $(REPEAT_FAILED),|| { $(REPEAT) --ignore tests/browser; })
 
 browser: install-dev web-dev web published ## run the tests in Chromium: the dashboard, the inbox element and the published components
@@ -113,6 +114,8 @@ install-release: $(VENV)/installed-release
 
 install-generator: $(GENERATOR)/installed
 
+install-oldest-client: $(OLDEST_CLIENT)/installed
+
 web-dev: web/node_modules/.installed-dev
 
 published: $(PUBLISHED)/dist/headless.js
@@ -141,6 +144,7 @@ lock: install-dev ## update requirements/*.txt from pyproject.toml
 	@$(LOCK) pyproject.toml --group dev -c requirements/run.txt -o requirements/dev.txt
 	@$(LOCK) --group web -o requirements/web.txt
 	@$(LOCK) --group generator -o requirements/generator.txt
+	@$(LOCK) --group oldest-client --no-deps -o requirements/oldest-client.txt
 	@$(LOCK) --group bench -c requirements/run.txt -c requirements/dev.txt -o requirements/bench.txt
 	@$(LOCK) --group release -c requirements/run.txt -c requirements/dev.txt -o requirements/release.txt
 
@@ -182,6 +186,12 @@ $(GENERATOR)/installed: requirements/generator.txt | $(BIN)/pip
 	@echo "Installing the generator of clients ..."
 	@$(BIN)/python -m venv --without-pip $(GENERATOR)
 	@$(PIP) --python $(GENERATOR)/bin/python $(INSTALL_LIST) requirements/generator.txt
+	@touch $@
+
+# The oldest published client that is supported, beside the newest one in .venv; it works with the dependencies of that one.
+$(OLDEST_CLIENT)/installed: requirements/oldest-client.txt $(VENV)/installed-dev
+	@echo "Installing the oldest supported client ..."
+	@$(PIP) $(INSTALL_LIST) requirements/oldest-client.txt --upgrade --target $(OLDEST_CLIENT) 2>/dev/null
 	@touch $@
 
 # Installed at the same time as Clarion, so it has an environment of its own.

@@ -8,8 +8,11 @@ from novu_py import Novu
 from tests.e2e.test_published_client import call
 from tests.services import Service, running_service
 
-# The client marks some of its own calls as deprecated.
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+pytestmark = [
+    pytest.mark.newer_client,
+    # The client marks some of its own calls as deprecated.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -339,6 +339,7 @@ async def make_inbox(database: Database, environment: Environment) -> tuple[str,
     return first.text, (await make_message(database, environment, job=job)).text
 
 
+@pytest.mark.newer_client
 async def test_single_notifications_of_a_subscriber(client: Novu, database: Database, environment: Environment) -> None:
     inbox = client.subscribers.notifications
     one: dict[str, Any] = {"subscriber_id": "ada", "notification_id": (await make_inbox(database, environment))[0]}
@@ -359,6 +360,7 @@ async def test_single_notifications_of_a_subscriber(client: Novu, database: Data
     assert len((await call(inbox.list, request={"subscriber_id": "ada"})).data) == 1
 
 
+@pytest.mark.newer_client
 async def test_all_notifications_of_a_subscriber(client: Novu, database: Database, environment: Environment) -> None:
     inbox = client.subscribers.notifications
     first, second = await make_inbox(database, environment)

@@ -33,11 +33,22 @@ async def test_contexts(client: Novu) -> None:
 
     assert found == made
     assert [(one.type, one.id) for one in listed.data] == [("tenant", "acme:1")]
-    assert changed.data == {"plan": "free"}
+    assert changed.id == "acme:1"
     with pytest.raises(models.ErrorDto):
         await call(client.contexts.retrieve, id="acme:1", type_="tenant")
 
 
+@pytest.mark.newer_client
+async def test_data_of_contexts(client: Novu) -> None:
+    name = {"id": "acme", "type_": "tenant"}
+    given = {"type": "tenant", "id": "acme", "data": {"plan": "pro"}}
+    made = await call(client.contexts.create, create_context_request_dto=given)
+    changed = await call(client.contexts.update, **name, update_context_request_dto={"data": {"plan": "free"}})
+
+    assert (made.data, changed.data) == ({"plan": "pro"}, {"plan": "free"})
+
+
+@pytest.mark.newer_client
 async def test_variables_of_environments(client: Novu, environment: Environment) -> None:
     variables = client.environment_variables
     values = [{"environment_id": id_text(environment.id), "value": "canary"}]
@@ -61,6 +72,7 @@ async def test_variables_of_environments(client: Novu, environment: Environment)
         await call(variables.retrieve, variable_key="API_TOKEN")
 
 
+@pytest.mark.newer_client
 async def test_one_subscription_to_a_topic(client: Novu) -> None:
     subscriptions = client.topics.subscriptions
     await call(client.subscribers.create, create_subscriber_request_dto={"subscriber_id": "ada"})

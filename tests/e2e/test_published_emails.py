@@ -12,6 +12,7 @@ __all__ = ["client", "process", "service", "tenant"]
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
+@pytest.mark.newer_client
 async def test_a_block_document_by_the_published_client(client: Novu) -> None:
     picture = make_node("image", src="https://example.com/picture.png")
     body = make_document(paragraph("Hello ", variable("payload.name")), picture, make_node("buton"))

@@ -41,47 +41,70 @@ async def send_form(service: Service, tenant: Tenant, path: str, form: Any) -> h
     return sent
 
 
-async def test_every_operation_of_the_client(service: Service, tenant: Tenant, client: Novu) -> None:
+async def test_translations_are_made_read_and_deleted(client: Novu) -> None:
     made = await make_workflow(client, is_translation_enabled=True)
-    texts = {**WELCOME, "locale": "en_US", "content": {"hello": "Hello"}}
-    created = await call(client.translations.create, create_translation_request_dto=texts)
+    created, german = [
+        await call(
+            client.translations.create,
+            create_translation_request_dto={**WELCOME, "locale": locale, "content": {"hello": hello}},
+        )
+        for locale, hello in (("en_US", "Hello"), ("de_DE", "Hallo"))
+    ]
     read = await call(client.translations.retrieve, **WELCOME, locale="en_US")
     group = await call(client.translations.groups.retrieve, **WELCOME)
-    files = [models.Files(**as_file("en_US.json", {"hello": "Hi"}))]
-    form = models.TranslationControllerUploadTranslationFilesRequestBody(**WELCOME, files=files)
-    uploaded = (await send_form(service, tenant, "/v2/translations/upload", form)).json()
-    master = await call(client.translations.master.retrieve, locale="en_US")
-    imported = await call(
-        client.translations.master.import_master_json,
-        import_master_json_request_dto={
-            "locale": "de_DE",
-            "master_json": {"workflows": {"welcome": {"hello": "Hallo"}}},
-        },
-    )
-    one_file = models.File(**as_file("fr_FR.json", {"workflows": {"welcome": {"hello": "Salut"}}}))
-    master_form = models.TranslationControllerUploadMasterJSONEndpointRequestBody(file=one_file)
-    file = (await send_form(service, tenant, "/v2/translations/master-json/upload", master_form)).json()["data"]
-    locales = (await call(client.translations.groups.retrieve, **WELCOME)).locales
 
     assert made.is_translation_enabled is True
-    assert created.content == read.content == {"hello": "Hello"}
-    assert (group.resource_name, group.locales) == ("Welcome", ["en_US"])
-    assert (uploaded["totalFiles"], uploaded["successfulUploads"], uploaded["errors"]) == (1, 1, [])
-    assert master.workflows == {"welcome": {"hello": "Hi"}}
-    assert (imported.success, file["success"]) == (True, True)
-    assert locales == ["en_US", "de_DE", "fr_FR"]
+    assert created == read
+    assert (read.resource_id, read.locale, german.locale) == ("welcome", "en_US", "de_DE")
+    assert (group.resource_name, group.locales) == ("Welcome", ["en_US", "de_DE"])
 
-    await call(client.translations.delete, **WELCOME, locale="fr_FR")
+    await call(client.translations.delete, **WELCOME, locale="de_DE")
     await call(client.translations.groups.delete, **WELCOME)
     with pytest.raises(APIError) as refused:
         await call(client.translations.groups.retrieve, **WELCOME)
     assert refused.value.status_code == 404
 
 
-async def test_an_update_that_does_not_mention_translations_keeps_them(client: Novu) -> None:
+# The oldest version of the client sends and reads no texts.
+@pytest.mark.newer_client
+async def test_texts_of_one_language(client: Novu) -> None:
     await make_workflow(client, is_translation_enabled=True)
     texts = {**WELCOME, "locale": "en_US", "content": {"hello": "Hello"}}
-    await call(client.translations.create, create_translation_request_dto=texts)
+    created = await call(client.translations.create, create_translation_request_dto=texts)
+    imported = await call(
+        client.translations.master.import_master_json,
+        import_master_json_request_dto={"locale": "de_DE", "master_json": GERMAN},
+    )
+    master = await call(client.translations.master.retrieve, locale="de_DE")
+
+    assert created.content == {"hello": "Hello"}
+    assert imported.success
+    assert master.workflows == GERMAN["workflows"]
+
+
+@pytest.mark.newer_client
+async def test_files_of_texts(service: Service, tenant: Tenant, client: Novu) -> None:
+    await make_workflow(client, is_translation_enabled=True)
+    files = [models.Files(**as_file("en_US.json", {"hello": "Hi"}))]
+    form = models.TranslationControllerUploadTranslationFilesRequestBody(**WELCOME, files=files)
+    uploaded = (await send_form(service, tenant, "/v2/translations/upload", form)).json()
+    master = await call(client.translations.master.retrieve, locale="en_US")
+    one_file = models.File(**as_file("fr_FR.json", {"workflows": {"welcome": {"hello": "Salut"}}}))
+    master_form = models.TranslationControllerUploadMasterJSONEndpointRequestBody(file=one_file)
+    file = (await send_form(service, tenant, "/v2/translations/master-json/upload", master_form)).json()["data"]
+    locales = (await call(client.translations.groups.retrieve, **WELCOME)).locales
+
+    assert (uploaded["totalFiles"], uploaded["successfulUploads"], uploaded["errors"]) == (1, 1, [])
+    assert master.workflows == {"welcome": {"hello": "Hi"}}
+    assert file["success"]
+    assert locales == ["en_US", "fr_FR"]
+
+
+@pytest.mark.newer_client
+async def test_an_update_that_does_not_mention_translations_keeps_them(client: Novu) -> None:
+    await make_workflow(client, is_translation_enabled=True)
+    texts = {"locale": "de_DE", "master_json": GERMAN}
+    await call(client.translations.master.import_master_json, import_master_json_request_dto=texts)
     body = {"name": "Welcome", "steps": [], "origin": "novu-cloud", "preferences": {"user": None, "workflow": None}}
 
     updated = await call(client.workflows.update, workflow_id="welcome", update_workflow_dto=body)
@@ -90,7 +113,7 @@ async def test_an_update_that_does_not_mention_translations_keeps_them(client: N
     )
 
     assert (updated.is_translation_enabled, again.is_translation_enabled) == (False, True)
-    assert (await call(client.translations.retrieve, **WELCOME, locale="en_US")).content == {"hello": "Hello"}
+    assert (await call(client.translations.master.retrieve, locale="de_DE")).workflows == GERMAN["workflows"]
 
 
 async def test_the_published_command_line_pulls_and_pushes(service: Service, tenant: Tenant, client: Novu) -> None:
