@@ -139,3 +139,24 @@ async def test_keys_of_contexts(client: Novu) -> None:
     assert others.data == []
     assert await list_keys("") == []
     assert [one.body for one in listed.data] == ["Hello acme"]
+
+
+async def test_preferences_of_a_context(client: Novu) -> None:
+    await call(client.subscribers.create, create_subscriber_request_dto={"subscriber_id": "ada"})
+    steps = [{"name": "Inbox", "type": "in_app", "control_values": {"body": "Hello"}}]
+    workflow = {"name": "Welcome", "workflow_id": "welcome", "steps": steps, "active": True}
+    await call(client.workflows.create, create_workflow_dto=workflow)
+    preferences = client.subscribers.preferences
+    change = {"workflow_id": "welcome", "channels": {"in_app": False}, "context": {"tenant": "acme"}}
+    changed = await call(preferences.update, subscriber_id="ada", patch_subscriber_preferences_dto=change)
+    in_bulk = {"context": {"tenant": {"id": "beta"}}, "preferences": [{"workflow_id": "welcome", "channels": {}}]}
+    bulk = await call(preferences.bulk_update, subscriber_id="ada", bulk_update_subscriber_preferences_dto=in_bulk)
+
+    async def read(**query: list[str]) -> bool:
+        listed = await call(preferences.list, subscriber_id="ada", **query)
+        enabled: bool = listed.workflows[0].channels.in_app
+        return enabled
+
+    assert changed.workflows[0].channels.in_app is False
+    assert bulk[0].channels.in_app is True
+    assert [await read(), await read(context_keys=["tenant:acme"])] == [True, False]

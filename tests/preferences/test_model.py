@@ -7,13 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clarion.clock import Millis
-from clarion.ids import EnvironmentId, WorkflowId, WorkflowKey, WorkflowVersionId
-from clarion.preferences.model import ChannelDecision, DecidingLayer, Layers, decide_preference, layers_of
+from clarion.ids import EnvironmentId, SubscriberId, WorkflowId, WorkflowKey, WorkflowVersionId
+from clarion.preferences.model import GLOBAL as ALL
+from clarion.preferences.model import (
+    ChannelDecision,
+    DecidingLayer,
+    Layers,
+    decide_preference,
+    layers_of,
+    subscriber_layers,
+)
 from clarion.vocabulary import Channel, Severity
 from clarion.workflows.model import MainSwitch, PreferenceLayer, Switch, Workflow
 
 EMAIL, SMS = Channel.EMAIL, Channel.SMS
-DEFAULT, OVERRIDE, GLOBAL, OWN = DecidingLayer
+DEFAULT, OVERRIDE, GLOBAL, OWN, IN_CONTEXT, OWN_IN_CONTEXT = DecidingLayer
 
 
 def layer(main: bool | None = None, *, read_only: bool = False, **channels: bool) -> PreferenceLayer:
@@ -75,7 +83,7 @@ TRUTH: list[tuple[list[PreferenceLayer | None], bool, DecidingLayer | None]] = [
 
 
 def strongest_first(layers: Any) -> Layers:
-    return list(zip(DecidingLayer, layers, strict=True))[::-1]
+    return list(zip(DecidingLayer, layers, strict=False))[::-1]
 
 
 @pytest.mark.parametrize(("layers", "enabled", "by"), TRUTH)
@@ -106,9 +114,32 @@ def test_a_critical_workflow_does_not_listen_to_the_person() -> None:
     critical = workflow(layer(read_only=True, email=True))
     usual = workflow(ON)
 
-    assert decide_preference(layers_of(critical, OFF, OFF), [EMAIL]).channels[EMAIL] == ChannelDecision(True, DEFAULT)
-    assert decide_preference(layers_of(usual, OFF, None), [EMAIL]).channels[EMAIL] == ChannelDecision(False, GLOBAL)
+    own = [(GLOBAL, OFF)]
+    assert decide_preference(layers_of(critical, own), [EMAIL]).channels[EMAIL] == ChannelDecision(True, DEFAULT)
+    assert decide_preference(layers_of(usual, own), [EMAIL]).channels[EMAIL] == ChannelDecision(False, GLOBAL)
     assert workflow(override=layer(read_only=True)).is_critical
+
+
+def test_what_was_switched_in_contexts_is_stronger_and_holds_there_alone() -> None:
+    person, welcome, acme = SubscriberId(bytes(16)), WorkflowId(b"w" * 16), '["tenant:acme"]'
+    switched = {
+        (person, "", ALL): ON,
+        (person, "", welcome): OFF,
+        (person, acme, ALL): ON,
+        (person, acme, welcome): OFF,
+        (person, '["tenant:beta"]', welcome): ON,
+    }
+
+    everywhere = [(OWN, OFF), (GLOBAL, ON)]
+    assert list(subscriber_layers(switched, person, "", welcome)) == everywhere
+    assert list(subscriber_layers(switched, person, '["tenant:gamma"]', welcome)) == everywhere
+    assert list(subscriber_layers(switched, person, acme, welcome)) == [
+        (OWN_IN_CONTEXT, OFF),
+        (IN_CONTEXT, ON),
+        *everywhere,
+    ]
+    assert list(subscriber_layers(switched, person, acme, None)) == [(IN_CONTEXT, ON), (GLOBAL, ON)]
+    assert subscriber_layers({}, person, acme, welcome) == ()
 
 
 switch_layers = st.none() | st.builds(
@@ -120,7 +151,7 @@ switch_layers = st.none() | st.builds(
 
 @given(st.tuples(switch_layers, switch_layers, switch_layers, switch_layers), st.sampled_from(list(Channel)))
 def test_deciding_agrees_with_reading_the_layers_from_the_top(layers: Any, channel: Channel) -> None:
-    named = list(zip(DecidingLayer, layers, strict=True))
+    named = list(zip(DecidingLayer, layers, strict=False))
     expected = ChannelDecision(True, None)
     for name, one in named:
         if one is not None and (channel in one.channels or one.all.enabled is not None):

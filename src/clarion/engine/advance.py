@@ -34,7 +34,7 @@ from clarion.ids import EnvironmentId
 from clarion.jobs.details import DetailCode, canceled_detail
 from clarion.jobs.model import FINISHED, Job, JobQueue
 from clarion.monitoring.logs import describe_error
-from clarion.preferences.model import DecidingLayer, decide_channel, layers_of, subscriber_layers
+from clarion.preferences.model import DecidingLayer, decide_channel, layers_of
 from clarion.schedules import is_within
 from clarion.templates import TemplateProblem, make_texts, render_value
 from clarion.templates.texts import NAME
@@ -51,6 +51,8 @@ _FILTERED_BY = {
     DecidingLayer.WORKFLOW_OVERRIDE: DetailCode.OVERRIDE_FILTERED,
     DecidingLayer.SUBSCRIBER_GLOBAL: DetailCode.SUBSCRIBER_FILTERED,
     DecidingLayer.SUBSCRIBER_WORKFLOW: DetailCode.SUBSCRIBER_WORKFLOW_FILTERED,
+    DecidingLayer.CONTEXT_GLOBAL: DetailCode.SUBSCRIBER_FILTERED,
+    DecidingLayer.CONTEXT_WORKFLOW: DetailCode.SUBSCRIBER_WORKFLOW_FILTERED,
 }
 _ASKING = frozenset({StepType.DIGEST, StepType.THROTTLE})
 # What a template, a condition or a length of time may raise over unexpected data: the step fails, not the unit.
@@ -251,7 +253,7 @@ def _refuse_by_preference(context: StepContext) -> StepOutcome | None:
     if channel is None:
         return None
     _note_criticality(context, channel)
-    layers = layers_of(run.workflow, run.subscriber_global, run.subscriber_workflow)
+    layers = layers_of(run.workflow, run.own_layers)
     verdict = decide_channel(layers, channel)
     if verdict.enabled or verdict.layer is None:
         return None
@@ -269,8 +271,8 @@ def _note_criticality(context: StepContext, channel: Channel) -> None:
     is_critical = run.workflow.is_critical
     if is_critical is not run.trigger.priority.is_critical:
         context.add_to_last("critical", is_critical)
-    if is_critical and (run.subscriber_global or run.subscriber_workflow):
-        ignored = decide_channel(subscriber_layers(run.subscriber_global, run.subscriber_workflow), channel)
+    if is_critical and run.own_layers:
+        ignored = decide_channel(run.own_layers, channel)
         if not ignored.enabled:
             context.add_to_last("overruled", ignored.layer)
 

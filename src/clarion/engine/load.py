@@ -5,7 +5,7 @@ from typing import Any
 
 from clarion.clock import Millis, iso_text
 from clarion.contexts.actions import with_stored_data
-from clarion.contexts.model import keys_of
+from clarion.contexts.model import keys_of, stored_keys
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.engine.recipients import Recipient
@@ -16,7 +16,8 @@ from clarion.jobs.lanes import lane_of
 from clarion.jobs.model import Job
 from clarion.jobs.store import add_payloads, list_jobs_of_runs
 from clarion.jsontext import json_value
-from clarion.preferences.store import GLOBAL, list_preferences_of_people
+from clarion.preferences.model import subscriber_layers
+from clarion.preferences.store import list_preferences_of_people
 from clarion.providers.definition.receipts import ReceiptKind
 from clarion.subscribers.addresses.targets import list_places
 from clarion.subscribers.channels import list_channels
@@ -186,7 +187,9 @@ async def _add_preferences(db: Connection, environment_id: EnvironmentId, runs: 
     if not runs:
         return
     people = list({run.subscriber.id for run in runs})
-    layers = await list_preferences_of_people(db, environment_id, people, list({run.workflow.id for run in runs}))
+    contexts = {run.id: stored_keys(keys_of(run.trigger.contexts)) for run in runs if run.trigger.contexts}
+    workflows = list({run.workflow.id for run in runs})
+    layers = await list_preferences_of_people(db, environment_id, people, workflows, set(contexts.values()))
     versions = {run.version.id: run.version for run in runs}
     asking = {one.id for one in versions.values() if not _NEEDS_CHANNELS.isdisjoint(one.channels)}
     needing = [run.subscriber.id for run in runs if run.version.id in asking]
@@ -194,8 +197,7 @@ async def _add_preferences(db: Connection, environment_id: EnvironmentId, runs: 
     chatting = [run.subscriber.id for run in runs if Channel.CHAT in run.version.channels]
     places = await list_places(db, environment_id, list(dict.fromkeys(chatting)))
     for run in runs:
-        run.subscriber_global = layers.get((run.subscriber.id, GLOBAL))
-        run.subscriber_workflow = layers.get((run.subscriber.id, run.workflow.id))
+        run.own_layers = subscriber_layers(layers, run.subscriber.id, contexts.get(run.id, ""), run.workflow.id)
         run.channels = channels.get(run.subscriber.id, [])
         if run.subscriber.id in places:
             wanted = keys_of(run.trigger.contexts or {})

@@ -9,8 +9,10 @@ from clarion.clock import Millis
 from clarion.conditions.lazy import LazyText
 from clarion.content.environment import NO_CONTENT, ContentSource, EnvironmentContent
 from clarion.content.layouts.model import PinnedLayout
+from clarion.contexts.model import keys_of
 from clarion.ids import EndpointId, JobId, LayoutId, MessageId, NotificationId, id_text
 from clarion.jobs.model import Job
+from clarion.preferences.model import Layers
 from clarion.preferences.unsubscribe.targets import LinkTarget, PersonalLinks
 from clarion.subscribers.addresses.targets import EndpointPlace
 from clarion.subscribers.model import ChannelEntry, Subscriber
@@ -18,7 +20,7 @@ from clarion.templates.texts import NO_TEXTS, TextCatalog
 from clarion.tracking.model import Tracking
 from clarion.triggers.model import Trigger
 from clarion.vocabulary import Channel, MessageStatus, Severity
-from clarion.workflows.model import WITH_MARKS, PreferenceLayer, Step, Workflow, WorkflowVersion
+from clarion.workflows.model import WITH_MARKS, Step, Workflow, WorkflowVersion
 from clarion.workflows.variables import count_events, digest_variables, person_variables, workflow_variables
 
 
@@ -58,8 +60,8 @@ class Run(Struct, kw_only=True):
     version: WorkflowVersion
     subscriber: Subscriber
     jobs: list[Job]
-    subscriber_global: PreferenceLayer | None = None
-    subscriber_workflow: PreferenceLayer | None = None
+    own_layers: Layers = ()
+    """What the person switched, from the strongest to the weakest."""
     channels: list[ChannelEntry] = []
     endpoints: list[EndpointPlace] = []
     """Those of exactly the contexts of the trigger."""
@@ -149,7 +151,7 @@ def make_unsubscribe_url(run: Run, channel: Channel) -> str | None:
     """Return the link to unsubscribe; None if there is none, because the workflow is critical, for example."""
     if run.links is None or run.workflow.is_critical:
         return None
-    return run.links.unsubscribe_url(LinkTarget(run.subscriber.id, run.workflow.id, channel))
+    return run.links.unsubscribe_url(_link_target(run, channel))
 
 
 def link_variables(run: Run, channel: Channel) -> dict[str, LazyText]:
@@ -157,11 +159,15 @@ def link_variables(run: Run, channel: Channel) -> dict[str, LazyText]:
     links = run.links
     if links is None:
         return {}
-    target = LinkTarget(run.subscriber.id, run.workflow.id, channel)
     return {
         "unsubscribe_url": LazyText(lambda: make_unsubscribe_url(run, channel) or ""),
-        "preferences_url": LazyText(lambda: links.preferences_url(target)),
+        "preferences_url": LazyText(lambda: links.preferences_url(_link_target(run, channel))),
     }
+
+
+def _link_target(run: Run, channel: Channel) -> LinkTarget:
+    contexts = keys_of(run.trigger.contexts) if run.trigger.contexts else ()
+    return LinkTarget(run.subscriber.id, run.workflow.id, channel, contexts)
 
 
 def _last_digest(jobs: Sequence[Job]) -> Mapping[str, Any] | None:

@@ -48,6 +48,7 @@ TABLES = (
     KeyedTable("subscribers", ("id",)),
     KeyedTable("subscriber_channels", ("subscriber_id", "integration_id")),
     KeyedTable("preferences", ("subscriber_id", "workflow_id", "channel")),
+    KeyedTable("context_preferences", ("subscriber_id", "context_keys", "workflow_id", "channel")),
     KeyedTable("erasures", ("subscriber_id",)),
     KeyedTable("online_people", ("subscriber_id", "host_id")),
     KeyedTable("topics", ("id",)),

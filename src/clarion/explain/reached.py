@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clarion.clock import Millis, iso_text
+from clarion.contexts.model import keys_of
 from clarion.explain.model import CHANNEL_WORDS, Decision, DecisionKind, DecisionSource, Verdict, sentence
 from clarion.explain.observed import Observed
 from clarion.explain.store import PreferenceSwitch
@@ -31,7 +32,8 @@ _WORDS = {
     "has one of": ("ANY_IN",),
 }
 _OPERATORS = {operator: words for words, operators in _WORDS.items() for operator in operators}
-_SUBSCRIBER_LAYERS = {DecidingLayer.SUBSCRIBER_GLOBAL: True, DecidingLayer.SUBSCRIBER_WORKFLOW: False}
+_GLOBAL_LAYERS = (DecidingLayer.SUBSCRIBER_GLOBAL, DecidingLayer.CONTEXT_GLOBAL)
+_CONTEXT_LAYERS = (DecidingLayer.CONTEXT_GLOBAL, DecidingLayer.CONTEXT_WORKFLOW)
 _REFUSALS: dict[str | None, DecisionKind] = {
     DetailCode.CONDITIONS_REFUSED: DecisionKind.CONDITION,
     DetailCode.WORKFLOW_FILTERED: DecisionKind.PREFERENCE,
@@ -134,11 +136,12 @@ def filtered(observed: Observed) -> Decision:
     """A layer of preferences switched the channel off."""
     layer = DecidingLayer(observed.raw.get("layer", DecidingLayer.WORKFLOW_DEFAULT))
     word = CHANNEL_WORDS[observed.channel] if observed.channel else "the channel"
-    if layer not in _SUBSCRIBER_LAYERS:
+    if layer in (DecidingLayer.WORKFLOW_DEFAULT, DecidingLayer.WORKFLOW_OVERRIDE):
         return _filtered_by_workflow(observed, layer, word)
-    is_global = _SUBSCRIBER_LAYERS[layer]
-    where = "for all workflows" if is_global else f"for {observed.workflow_name}"
-    switch = _find_switch(observed, is_global=is_global)
+    where = "for all workflows" if layer in _GLOBAL_LAYERS else f"for {observed.workflow_name}"
+    if layer in _CONTEXT_LAYERS:
+        where += f" in {_contexts_of(observed)}"
+    switch = _find_switch(observed, layer)
     values: dict[str, Any] = {"channel": observed.channel, "layer": layer, "critical": False}
     when, later = "", ""
     if switch is not None and switch.updated_at <= observed.at:
@@ -166,9 +169,15 @@ def _filtered_by_workflow(observed: Observed, layer: DecidingLayer, word: str) -
     return observed.decision(DecisionKind.PREFERENCE, Verdict.STOPPED, summary, remedy, values=values)
 
 
-def _find_switch(observed: Observed, *, is_global: bool) -> PreferenceSwitch | None:
-    switches = (one for one in observed.run.switches if one.is_global is is_global and one.channel is observed.channel)
-    return next(switches, None)
+def _contexts_of(observed: Observed) -> str:
+    trigger = observed.run.trigger
+    return "this context" if trigger is None else ", ".join(keys_of(trigger.contexts or {}))
+
+
+def _find_switch(observed: Observed, layer: DecidingLayer) -> PreferenceSwitch | None:
+    place = (layer in _GLOBAL_LAYERS, layer in _CONTEXT_LAYERS, observed.channel)
+    switches = observed.run.switches
+    return next((one for one in switches if (one.is_global, one.is_in_context, one.channel) == place), None)
 
 
 def _preferences_passed(observed: Observed) -> Iterator[Decision]:
@@ -180,7 +189,7 @@ def _preferences_passed(observed: Observed) -> Iterator[Decision]:
     summary = f"No preference stood against {word}."
     if overruled is not None:
         summary = f"The workflow was critical, so that it did not matter that {observed.name} had switched {word} off."
-        switch = _find_switch(observed, is_global=_SUBSCRIBER_LAYERS[DecidingLayer(overruled)])
+        switch = _find_switch(observed, DecidingLayer(overruled))
         values["overruled"] = overruled
         if switch is not None and switch.updated_at <= observed.at:
             values["switchedAt"] = iso_text(switch.updated_at)

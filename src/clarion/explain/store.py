@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.clock import SECOND, Millis
+from clarion.contexts.model import Contexts, keys_of, stored_keys
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.db.queue_plans import prefer_index_scans
@@ -16,16 +17,14 @@ from clarion.ids import (
     JobId,
     MessageId,
     NotificationId,
-    SubscriberId,
     SubscriberKey,
-    WorkflowId,
     first_id,
     last_id,
 )
 from clarion.jobs.details import DetailCode, ExecutionDetail, code_of, decode_details, in_time_order
 from clarion.jobs.model import JobQueue
 from clarion.jsontext import json_value
-from clarion.preferences.store import GLOBAL
+from clarion.preferences.model import GLOBAL
 from clarion.runs.notifications.model import Notification
 from clarion.runs.notifications.store import get_notification
 from clarion.sending.suppressions.model import Suppression
@@ -74,6 +73,12 @@ LIST_SWITCHES = sql("""
     WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id AND workflow_id {any:workflow_ids}
 """)
 
+LIST_SWITCHES_IN_CONTEXT = sql("""
+    SELECT workflow_id, channel, updated_at FROM context_preferences
+    WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id AND context_keys = :contexts
+    AND workflow_id {any:workflow_ids}
+""")
+
 _MAX_IN_APP = 1_000
 """Of a person within the moments of one run."""
 _MAX_OF_TRIGGER = 5_000
@@ -119,6 +124,8 @@ class PreferenceSwitch(Struct, frozen=True, kw_only=True):
     """A channel that a person switched on or off, in one workflow or in all, and when they did so last."""
 
     is_global: bool
+    is_in_context: bool
+    """Whether it holds in the contexts of the run alone."""
     channel: Channel
     updated_at: Millis
 
@@ -189,7 +196,7 @@ async def get_run(db: Connection, environment_id: EnvironmentId, notification_id
         subscriber=person,
         jobs=jobs,
         messages=messages,
-        switches=await _list_switches(db, environment_id, notification.subscriber_id, notification.workflow_id),
+        switches=await _list_switches(db, notification, {} if trigger is None else trigger.contexts or {}),
         facts=TriggerFacts() if trigger is None else await find_facts(db, trigger),
         near_key=await _find_near_key(db, trigger, person),
         suppressions=await _list_suppressions(db, environment_id, messages),
@@ -220,23 +227,25 @@ async def _list_suppressions(
     return [one for one in suppressions if one is not None]
 
 
-async def _list_switches(
-    db: Connection, environment_id: EnvironmentId, subscriber_id: SubscriberId, workflow_id: WorkflowId
-) -> list[PreferenceSwitch]:
-    """What a person has switched in a workflow, and in all workflows."""
-    rows = await db.fetch(
-        LIST_SWITCHES,
-        environment_id=environment_id,
-        subscriber_id=subscriber_id,
-        workflow_ids=[GLOBAL, workflow_id],
-    )
+async def _list_switches(db: Connection, notification: Notification, contexts: Contexts) -> list[PreferenceSwitch]:
+    """What a person has switched in a workflow, and in all workflows; in the contexts of the run or everywhere."""
+    scope: dict[str, Any] = {
+        "environment_id": notification.environment_id,
+        "subscriber_id": notification.subscriber_id,
+        "workflow_ids": [GLOBAL, notification.workflow_id],
+    }
+    rows = [(row, False) for row in await db.fetch(LIST_SWITCHES, **scope)]
+    if contexts:
+        keys = stored_keys(keys_of(contexts))
+        rows += [(row, True) for row in await db.fetch(LIST_SWITCHES_IN_CONTEXT, **scope, contexts=keys)]
     return [
         PreferenceSwitch(
             is_global=row["workflow_id"] == GLOBAL,
+            is_in_context=is_in_context,
             channel=Channel(row["channel"]),
             updated_at=row["updated_at"],
         )
-        for row in rows
+        for row, is_in_context in rows
     ]
 
 

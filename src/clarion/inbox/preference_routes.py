@@ -20,6 +20,7 @@ from clarion.inbox.sessions.tokens import get_session_subscriber
 from clarion.inbox.wire import Reply
 from clarion.jsontext import plain_value
 from clarion.preferences import actions
+from clarion.preferences.model import PreferenceScope
 from clarion.preferences.topic_rules import update_subscription_preference
 from clarion.preferences.wire import ChangedPreferenceOut, SubscriptionPreferenceOut
 from clarion.subscribers.model import Subscriber
@@ -30,7 +31,7 @@ from clarion.workflows.model import Workflow
 async def list_inbox_preferences(call: Call, query: InboxPreferencesQuery) -> Reply[list[InboxPreferenceOut]]:
     """List the subscriber's preferences: the global one first, then one for each active workflow."""
     subscriber = await get_session_subscriber(call)
-    overview = await actions.get_overview(call.db, subscriber)
+    overview = await actions.get_overview(call.db, _scope(call, subscriber))
     wanted = [decided for decided in overview.of_criticality(query.criticality) if _is_wanted(decided.workflow, query)]
     return Reply(
         data=[
@@ -50,7 +51,7 @@ async def get_inbox_global_preference(call: Call) -> Reply[InboxPreferenceOut]:
 async def update_inbox_global_preference(call: Call, body: InboxPreferencePatch) -> Reply[InboxPreferenceOut]:
     """Switch channels on or off for all workflows, which removes choices for single workflows, or set the schedule."""
     subscriber = await get_session_subscriber(call, for_update=True)
-    await actions.switch_channels_everywhere(call.db, subscriber, body.given(), call.now)
+    await actions.switch_channels_everywhere(call.db, _scope(call, subscriber), body.given(), call.now)
     await actions.let_texts_through(call.db, subscriber, body.given())
     if not isinstance(body.schedule, UnsetType):
         schedule = plain_value(body.schedule)
@@ -84,14 +85,18 @@ async def update_inbox_workflow_preference(
     if not isinstance(body.schedule, UnsetType):
         raise Invalid.field("schedule", "belongs to the global preference; send it to PATCH /v1/inbox/preferences")
     workflow = await actions.get_changeable_workflow(call.db, call.environment_id, reference, path="workflowId")
-    await actions.switch_channels(call.db, subscriber, workflow, body.given(), call.now)
+    await actions.switch_channels(call.db, _scope(call, subscriber), workflow, body.given(), call.now)
     await actions.let_texts_through(call.db, subscriber, body.given())
-    (decided,) = await actions.decide_workflows(call.db, subscriber, [workflow])
+    (decided,) = await actions.decide_workflows(call.db, _scope(call, subscriber), [workflow])
     return Reply(data=InboxPreferenceOut.of_workflow(decided))
 
 
+def _scope(call: Call, subscriber: Subscriber) -> PreferenceScope:
+    return PreferenceScope(subscriber, call.session.context_keys)
+
+
 async def _global(call: Call, subscriber: Subscriber) -> Reply[InboxPreferenceOut]:
-    overview = await actions.get_overview(call.db, subscriber)
+    overview = await actions.get_overview(call.db, _scope(call, subscriber))
     return Reply(data=InboxPreferenceOut.of_all(subscriber, overview.global_decision))
 
 
@@ -110,7 +115,7 @@ async def _switch_workflows(
             call.db, subscriber, item.subscription_identifier, item.workflow_id, item, call.now, path=f"{path}."
         )
         changed[number] = BulkPreferenceOut.of(SubscriptionPreferenceOut.of(subscription, workflow))
-    decided = await actions.decide_workflows(call.db, subscriber, list(workflows.values()))
+    decided = await actions.decide_workflows(call.db, _scope(call, subscriber), list(workflows.values()))
     for number, one in zip(workflows, decided, strict=True):
         changed[number] = BulkPreferenceOut.of(ChangedPreferenceOut.of(one.workflow, one.decision))
     return [changed[number] for number in range(len(items))]
@@ -122,7 +127,7 @@ async def _switch_workflow(call: Call, subscriber: Subscriber, item: BulkPrefere
     workflow = await actions.get_changeable_workflow(
         call.db, call.environment_id, item.workflow_id, path=f"{path}.workflowId"
     )
-    await actions.switch_channels(call.db, subscriber, workflow, item.given(), call.now)
+    await actions.switch_channels(call.db, _scope(call, subscriber), workflow, item.given(), call.now)
     await actions.let_texts_through(call.db, subscriber, item.given())
     return workflow
 

@@ -10,14 +10,24 @@ from clarion.db.port import Connection
 from clarion.errors import Invalid, NotFound
 from clarion.ids import EnvironmentId, WorkflowId, id_text
 from clarion.preferences import store
-from clarion.preferences.model import ChangeReason, DecidingLayer, PreferenceDecision, decide_preference, layers_of
+from clarion.preferences.model import (
+    GLOBAL,
+    ChangeReason,
+    Layers,
+    PreferenceDecision,
+    PreferenceScope,
+    SubscriberLayers,
+    decide_preference,
+    layers_of,
+    subscriber_layers,
+)
 from clarion.sending.suppressions.store import delete_unsubscription
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import update_subscriber
 from clarion.vocabulary import Channel, Criticality
 from clarion.webhooks.events import append_events
 from clarion.webhooks.model import EventType
-from clarion.workflows.model import PreferenceLayer, Workflow, WorkflowVersion
+from clarion.workflows.model import Workflow, WorkflowVersion
 from clarion.workflows.store import find_workflow, list_active_workflows, list_versions_by_id
 
 
@@ -39,23 +49,30 @@ class PreferenceOverview(Struct, frozen=True, kw_only=True):
         return [one for one in self.workflows if one.workflow.is_critical is is_critical]
 
 
-async def get_overview(db: Connection, subscriber: Subscriber) -> PreferenceOverview:
+async def get_overview(db: Connection, scope: PreferenceScope) -> PreferenceOverview:
     """Decide the preferences of a subscriber for everything that is active."""
-    own = await store.list_preferences(db, subscriber.environment_id, subscriber.id)
-    workflows = await list_active_workflows(db, subscriber.environment_id)
-    versions = await _list_versions(db, subscriber.environment_id, workflows)
+    environment_id = scope.subscriber.environment_id
+    own = await store.list_preferences(db, scope)
+    workflows = await list_active_workflows(db, environment_id)
+    versions = await _list_versions(db, environment_id, workflows)
     return PreferenceOverview(
-        global_decision=_decide_global(own.get(store.GLOBAL), versions.values()),
-        workflows=_decide_workflows(workflows, versions, own),
+        global_decision=_decide_global(list_layers(own, scope, None), versions.values()),
+        workflows=_decide_workflows(scope, workflows, versions, own),
     )
 
 
 async def decide_workflows(
-    db: Connection, subscriber: Subscriber, workflows: Sequence[Workflow]
+    db: Connection, scope: PreferenceScope, workflows: Sequence[Workflow]
 ) -> list[WorkflowDecision]:
     """Decide the preferences of a subscriber for the given workflows, active or not."""
-    own = await store.list_preferences(db, subscriber.environment_id, subscriber.id)
-    return _decide_workflows(workflows, await _list_versions(db, subscriber.environment_id, workflows), own)
+    own = await store.list_preferences(db, scope)
+    versions = await _list_versions(db, scope.subscriber.environment_id, workflows)
+    return _decide_workflows(scope, workflows, versions, own)
+
+
+def list_layers(own: SubscriberLayers, scope: PreferenceScope, workflow_id: WorkflowId | None) -> Layers:
+    """The layers of a subscriber for a workflow, or for all of them."""
+    return subscriber_layers(own, scope.subscriber.id, scope.contexts, workflow_id)
 
 
 async def get_changeable_workflow(db: Connection, environment_id: EnvironmentId, reference: str, path: str) -> Workflow:
@@ -70,7 +87,7 @@ async def get_changeable_workflow(db: Connection, environment_id: EnvironmentId,
 
 async def switch_channels(
     db: Connection,
-    subscriber: Subscriber,
+    scope: PreferenceScope,
     workflow: Workflow | None,
     channels: Mapping[Channel, bool],
     now: Millis,
@@ -80,20 +97,22 @@ async def switch_channels(
     """Set channels for one workflow or globally; the reason is for what the person did not do in their settings."""
     await store.update_preferences(
         db,
-        subscriber,
-        workflow_id=store.GLOBAL if workflow is None else workflow.id,
+        scope,
+        workflow_id=GLOBAL if workflow is None else workflow.id,
         channels=channels,
         now=now,
         reason=reason,
     )
     if channels:
         changed: dict[str, Any] = {"channels": dict(channels)}
-        await _append_event(db, subscriber, workflow, changed if reason is None else changed | {"reason": reason}, now)
+        changed |= {"contextKeys": list(scope.context_keys)} if scope.context_keys else {}
+        changed |= {} if reason is None else {"reason": reason}
+        await _append_event(db, scope.subscriber, workflow, changed, now)
 
 
 async def switch_channels_everywhere(
     db: Connection,
-    subscriber: Subscriber,
+    scope: PreferenceScope,
     channels: Mapping[Channel, bool],
     now: Millis,
     *,
@@ -104,8 +123,8 @@ async def switch_channels_everywhere(
     The inbox draws a global switch on all workflows at once, and it stays so: a choice for a workflow would win.
     """
     if channels:
-        await store.delete_workflow_choices(db, subscriber.environment_id, subscriber.id, channels=list(channels))
-    await switch_channels(db, subscriber, None, channels, now, reason=reason)
+        await store.delete_workflow_choices(db, scope, channels=list(channels))
+    await switch_channels(db, scope, None, channels, now, reason=reason)
 
 
 async def let_texts_through(db: Connection, subscriber: Subscriber, channels: Mapping[Channel, bool]) -> None:
@@ -121,23 +140,22 @@ async def set_schedule(db: Connection, subscriber: Subscriber, schedule: dict[st
     return changed
 
 
-def _decide_global(layer: PreferenceLayer | None, versions: Iterable[WorkflowVersion]) -> PreferenceDecision:
+def _decide_global(layers: Layers, versions: Iterable[WorkflowVersion]) -> PreferenceDecision:
     """Decide the global preference for the channels that active workflows use or the subscriber has set."""
     used = {channel for version in versions for channel in version.channels}
-    used |= set(layer.channels) if layer else set()
-    return decide_preference(
-        [(DecidingLayer.SUBSCRIBER_GLOBAL, layer)], [channel for channel in Channel if channel in used]
-    )
+    used |= {channel for _, layer in layers if layer is not None for channel in layer.channels}
+    return decide_preference(layers, [channel for channel in Channel if channel in used])
 
 
 def _decide_workflows(
+    scope: PreferenceScope,
     workflows: Sequence[Workflow],
     versions: Mapping[WorkflowId, WorkflowVersion],
-    own: Mapping[WorkflowId, PreferenceLayer],
+    own: SubscriberLayers,
 ) -> list[WorkflowDecision]:
     decided = []
     for workflow in workflows:
-        layers = layers_of(workflow, own.get(store.GLOBAL), own.get(workflow.id))
+        layers = layers_of(workflow, list_layers(own, scope, workflow.id))
         decided.append(WorkflowDecision(workflow, decide_preference(layers, versions[workflow.id].channels)))
     return decided
 

@@ -1,14 +1,19 @@
-"""Decides whether a channel is on, from four layers of preferences."""
+"""Decides whether a channel is on, from four layers of preferences, and two more in contexts."""
 
 from collections.abc import Sequence
 from enum import StrEnum
 
 from msgspec import Struct
 
-from clarion.ids import id_text
+from clarion.contexts.model import stored_keys
+from clarion.ids import SubscriberId, WorkflowId, id_text
+from clarion.subscribers.model import Subscriber
 from clarion.topics.model import Subject
 from clarion.vocabulary import Channel
 from clarion.workflows.model import PreferenceLayer, Workflow
+
+GLOBAL = WorkflowId(bytes(16))
+"""Stands in the place of a workflow id for what a person switched for all workflows."""
 
 
 class DecidingLayer(StrEnum):
@@ -18,6 +23,8 @@ class DecidingLayer(StrEnum):
     WORKFLOW_OVERRIDE = "workflow override"
     SUBSCRIBER_GLOBAL = "subscriber global"
     SUBSCRIBER_WORKFLOW = "subscriber workflow"
+    CONTEXT_GLOBAL = "subscriber global in context"
+    CONTEXT_WORKFLOW = "subscriber workflow in context"
 
 
 class Source(StrEnum):
@@ -33,6 +40,8 @@ SOURCES = {
     DecidingLayer.WORKFLOW_OVERRIDE: Source.WORKFLOW_OVERRIDE,
     DecidingLayer.SUBSCRIBER_GLOBAL: Source.SUBSCRIBER,
     DecidingLayer.SUBSCRIBER_WORKFLOW: Source.SUBSCRIBER,
+    DecidingLayer.CONTEXT_GLOBAL: Source.SUBSCRIBER,
+    DecidingLayer.CONTEXT_WORKFLOW: Source.SUBSCRIBER,
 }
 
 
@@ -67,6 +76,27 @@ class PreferenceDecision(Struct, frozen=True):
 Layers = Sequence[tuple[DecidingLayer, PreferenceLayer | None]]
 """From the strongest to the weakest."""
 
+SubscriberLayers = dict[tuple[SubscriberId, str, WorkflowId], PreferenceLayer]
+"""What people switched: by the contexts as they are stored, empty for what holds everywhere, and workflow or GLOBAL."""
+
+
+class PreferenceScope(Struct, frozen=True):
+    """What somebody switches: for messages of exactly some contexts, or for all that have nothing of their own."""
+
+    subscriber: Subscriber
+    context_keys: tuple[str, ...] = ()
+
+    @property
+    def contexts(self) -> str:
+        """As they are stored."""
+        return stored_keys(self.context_keys) if self.context_keys else ""
+
+
+_NAMES = {
+    True: (DecidingLayer.CONTEXT_WORKFLOW, DecidingLayer.CONTEXT_GLOBAL),
+    False: (DecidingLayer.SUBSCRIBER_WORKFLOW, DecidingLayer.SUBSCRIBER_GLOBAL),
+}
+"""Of what was switched in contexts, and of what holds everywhere."""
 _DEFAULT = ChannelDecision(enabled=True, layer=None)
 
 
@@ -94,22 +124,29 @@ def decide_channel(layers: Layers, channel: Channel) -> ChannelDecision:
     return _DEFAULT
 
 
-def layers_of(
-    workflow: Workflow, subscriber_global: PreferenceLayer | None, subscriber_workflow: PreferenceLayer | None
-) -> Layers:
+def layers_of(workflow: Workflow, of_subscriber: Layers) -> Layers:
     """Return the layers that apply to a workflow; a critical workflow ignores the subscriber's."""
     own = (
         (DecidingLayer.WORKFLOW_OVERRIDE, workflow.user_preference),
         (DecidingLayer.WORKFLOW_DEFAULT, workflow.default_preference),
     )
-    return own if workflow.is_critical else (*subscriber_layers(subscriber_global, subscriber_workflow), *own)
+    return own if workflow.is_critical else (*of_subscriber, *own)
 
 
-def subscriber_layers(subscriber_global: PreferenceLayer | None, subscriber_workflow: PreferenceLayer | None) -> Layers:
-    """Return the layers that belong to the subscriber."""
-    return (
-        (DecidingLayer.SUBSCRIBER_WORKFLOW, subscriber_workflow),
-        (DecidingLayer.SUBSCRIBER_GLOBAL, subscriber_global),
+def subscriber_layers(
+    layers: SubscriberLayers, subscriber_id: SubscriberId, contexts: str, workflow_id: WorkflowId | None
+) -> Layers:
+    """Return the layers that a person has for a workflow, or for all of them (None).
+
+    `contexts` are those of the message, as they are stored; what the person switched there is stronger.
+    """
+    if not layers:
+        return ()
+    return tuple(
+        (name, layers[key])
+        for place in ((contexts, "") if contexts else ("",))
+        for name, target in zip(_NAMES[bool(place)], (workflow_id, GLOBAL), strict=True)
+        if target is not None and (key := (subscriber_id, place, target)) in layers
     )
 
 

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
 from clarion.clock import iso_text
+from clarion.contexts.wire import ContextKeysFilter, ContextsIn
 from clarion.http.wire import CheckedText, DateTimeText, Wire, given, one_of, parse_checked
 from clarion.ids import id_text
 from clarion.preferences.model import SOURCES, ChangeReason, DecidingLayer, PreferenceDecision, Source, subject_of
@@ -91,6 +92,8 @@ class Schedule(Wire):
 
 class PreferencesQuery(Wire):
     criticality: Criticality = Criticality.NON_CRITICAL
+    context_keys: ContextKeysFilter | None = None
+    """What holds for messages of exactly this context, as `type:id` texts; without it, for those without a context."""
 
 
 class PreferencesPatch(Wire):
@@ -102,6 +105,8 @@ class PreferencesPatch(Wire):
     """The identifier, `_id` or slug of the workflow; without it, the change is for all workflows."""
     schedule: Schedule | UnsetType = UNSET
     """The hours in which the person wants messages; without it, they stay as they are."""
+    context: ContextsIn | UnsetType | None = UNSET
+    """Switch the channels for messages of exactly this context alone."""
 
 
 class WorkflowPreferencePatch(Wire):
@@ -114,6 +119,8 @@ class WorkflowPreferencePatch(Wire):
 class BulkPreferencesPatch(Wire):
     preferences: Annotated[list[WorkflowPreferencePatch], Meta(min_length=1, max_length=100)]
     """The changes, one for each workflow: all are done, or none."""
+    context: ContextsIn | UnsetType | None = UNSET
+    """Switch the channels for messages of exactly this context alone."""
 
 
 class OverrideOut(Wire):

@@ -10,8 +10,8 @@ from clarion.db.query import sql
 from clarion.ids import EnvironmentId, SubscriberKey, id_text
 from clarion.integrations.model import Integration
 from clarion.preferences.actions import switch_channels_everywhere
-from clarion.preferences.model import ChangeReason
-from clarion.preferences.store import GLOBAL, list_preferences
+from clarion.preferences.model import GLOBAL, ChangeReason, PreferenceScope
+from clarion.preferences.store import delete_in_all_contexts, list_preferences
 from clarion.preferences.unsubscribe.keywords import read_keyword
 from clarion.providers.definition.receipts import InboundText
 from clarion.sending.suppressions.model import Suppression, SuppressionReason, fold_address, is_address
@@ -69,12 +69,19 @@ async def _lock_people(db: Connection, environment_id: EnvironmentId, digits: st
 
 async def _switch(db: Connection, person: Subscriber, *, is_wanted: bool, now: Millis) -> None:
     """Switch SMS for all workflows, unless that is so already: providers repeat what they report."""
-    own = await list_preferences(db, person.environment_id, person.id)
-    switches = {place: one.channels[Channel.SMS].enabled for place, one in own.items() if Channel.SMS in one.channels}
+    scope = PreferenceScope(person)
+    own = await list_preferences(db, scope)
+    switches = {
+        workflow_id: layer.channels[Channel.SMS].enabled
+        for (_, _, workflow_id), layer in own.items()
+        if Channel.SMS in layer.channels
+    }
     is_off = switches.get(GLOBAL) is False
+    if not is_wanted:
+        await delete_in_all_contexts(db, person, Channel.SMS)
     if is_wanted is is_off or (not is_wanted and any(switches.values())):
         reason = ChangeReason.SMS_KEYWORD
-        await switch_channels_everywhere(db, person, {Channel.SMS: is_wanted}, now, reason=reason)
+        await switch_channels_everywhere(db, scope, {Channel.SMS: is_wanted}, now, reason=reason)
 
 
 def _suppress(integration: Integration, digits: str, now: Millis) -> Suppression:

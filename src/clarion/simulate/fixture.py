@@ -9,11 +9,13 @@ from collections.abc import Collection, Sequence
 from msgspec import Struct, UnsetType
 from msgspec.structs import replace
 
+from clarion.contexts.model import keys_of
 from clarion.db.port import Sandbox
 from clarion.errors import Invalid
 from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, TopicId, TopicKey, WorkflowVersionId, find_id
 from clarion.jsontext import json_value
 from clarion.preferences.actions import set_schedule, switch_channels
+from clarion.preferences.model import PreferenceScope
 from clarion.simulate import store
 from clarion.simulate.model import Scenario
 from clarion.subscribers.store import ensure_subscribers
@@ -177,7 +179,8 @@ async def _write_overrides(db: Sandbox, scenario: Scenario, workflow: Workflow, 
     keys = {one.key for one in people_of(fixture.request.wanted or [])}
     keys |= (await store.list_people(db, environment_id)).keys()
     for subscriber in (await ensure_subscribers(db, environment_id, keys, now)).values():
-        await switch_channels(db, subscriber, None, overrides.channels, now)
-        await switch_channels(db, subscriber, workflow, overrides.workflow_channels, now)
+        scope = PreferenceScope(subscriber, keys_of(fixture.request.contexts or {}))
+        await switch_channels(db, scope, None, overrides.channels, now)
+        await switch_channels(db, scope, workflow, overrides.workflow_channels, now)
         if overrides.schedule is not None:
             await set_schedule(db, subscriber, overrides.schedule, now)

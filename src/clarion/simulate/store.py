@@ -156,7 +156,8 @@ async def copy_settings(
 ) -> None:
     """Copy the preferences and subscriptions of people, and the health of integrations."""
     scope = {"environment_id": environment_id, "people": list(people)}
-    await db.copy("preferences", f"{_HERE} AND t.subscriber_id {{any:people}}", **scope)
+    for table in ("preferences", "context_preferences"):
+        await db.copy(table, f"{_HERE} AND t.subscriber_id {{any:people}}", **scope)
     if topics:
         where = f"{_HERE} AND t.topic_id {{any:topics}} AND t.subscriber_id {{any:people}}"
         await db.copy("topic_subscriptions", where, **scope, topics=list(topics))

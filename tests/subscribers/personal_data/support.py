@@ -49,7 +49,9 @@ async def make_history(world: World, database: Database) -> None:
     await api.post("/v2/subscribers", json=person, headers={"Idempotency-Key": "canary-create"})
     await _make_channels(api)
     await post(api, "/v2/topics/news/subscriptions", {"subscriberIds": [KEY, "bob"]})
-    await api.patch(f"/v2/subscribers/{KEY}/preferences", json={"channels": {"sms": False}})
+    for context in (None, {"tenant": "canary-tenant"}):
+        body = {"channels": {"sms": False}, "context": context}
+        await api.patch(f"/v2/subscribers/{KEY}/preferences", json=body)
     await database.transaction(lambda db: _connect_chat(db, api))
     throttle = step("throttle", type="fixed", amount=1, unit="hours", threshold=9)
     digest = step("digest", type="regular", amount=1, unit="hours")

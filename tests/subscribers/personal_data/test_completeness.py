@@ -14,6 +14,7 @@ from tests.subscribers.personal_data.support import KEY, export_all, find_traces
 
 ERASED = {
     *("subscribers", "subscriber_channels", "topic_subscriptions", "preferences", "notifications", "jobs", "messages"),
+    "context_preferences",
     *("webhook_events", "webhook_event_people", "awaited_receipts", "digest_windows", "digest_events"),
     *("throttle_passes", "triggers", "trigger_attachments", "attachments", "suppressions"),
     *("channel_connections", "channel_endpoints"),

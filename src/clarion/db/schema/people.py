@@ -121,6 +121,20 @@ preferences = Table(
     sqlite_with_rowid=False,
 )
 
+context_preferences = Table(
+    "context_preferences",  # what holds in exactly some contexts alone
+    metadata,
+    id_("environment_id", key=True),
+    id_("subscriber_id", key=True),
+    text_("context_keys", key=True),  # JSON array of "type:id", sorted
+    id_("workflow_id", key=True),  # as in preferences
+    text_("channel", key=True),
+    flag("enabled"),
+    moment("updated_at"),
+    text_("reason", optional=True),
+    sqlite_with_rowid=False,
+)
+
 online_people = Table(
     "online_people",  # who has sockets open, and in which process
     metadata,

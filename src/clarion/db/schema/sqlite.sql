@@ -80,6 +80,18 @@ CREATE TABLE channel_endpoints (
 	updated_at BIGINT NOT NULL,
 	PRIMARY KEY (environment_id, id)
 );
+CREATE TABLE context_preferences (
+	environment_id BLOB NOT NULL,
+	subscriber_id BLOB NOT NULL,
+	context_keys TEXT NOT NULL,
+	workflow_id BLOB NOT NULL,
+	channel TEXT NOT NULL,
+	enabled BOOLEAN NOT NULL,
+	updated_at BIGINT NOT NULL,
+	reason TEXT,
+	PRIMARY KEY (environment_id, subscriber_id, context_keys, workflow_id, channel)
+)
+ WITHOUT ROWID;
 CREATE TABLE contexts (
 	environment_id BLOB NOT NULL,
 	id BLOB NOT NULL,
@@ -735,4 +747,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0030', '0029..0030');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0031', '0030..0031');

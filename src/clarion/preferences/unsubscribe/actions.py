@@ -11,8 +11,14 @@ from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, id_text
 from clarion.preferences import store
-from clarion.preferences.actions import PreferenceOverview, get_overview, let_texts_through, switch_channels
-from clarion.preferences.model import ChangeReason, DecidingLayer, decide_channel, layers_of
+from clarion.preferences.actions import (
+    PreferenceOverview,
+    get_overview,
+    let_texts_through,
+    list_layers,
+    switch_channels,
+)
+from clarion.preferences.model import ChangeReason, DecidingLayer, PreferenceScope, decide_channel, layers_of
 from clarion.preferences.unsubscribe.page import Choice
 from clarion.preferences.unsubscribe.targets import read_target
 from clarion.subscribers.model import Subscriber
@@ -40,7 +46,12 @@ class Visitor(Struct, frozen=True, kw_only=True):
     workflow: Workflow | None
     """None: it is deleted."""
     channel: Channel
+    context_keys: tuple[str, ...]
     default_locale: str
+
+    def scope_of(self, subscriber: Subscriber) -> PreferenceScope:
+        """What they switch: in the contexts of the message alone."""
+        return PreferenceScope(subscriber, self.context_keys)
 
 
 async def find_visitor(db: Connection, token: str, vault: Vault) -> Visitor | None:
@@ -62,14 +73,15 @@ async def find_visitor(db: Connection, token: str, vault: Vault) -> Visitor | No
         subscriber=people[target.subscriber_id],
         workflow=None if workflow is None or workflow.deleted_at is not None else workflow,
         channel=target.channel,
+        context_keys=target.context_keys,
         default_locale=content.default_locale,
     )
 
 
 async def is_subscribed(db: Connection, visitor: Visitor, workflow: Workflow) -> bool:
     """Return whether the visitor gets the messages of the workflow in the channel of the link."""
-    own = await store.list_preferences(db, visitor.environment_id, visitor.subscriber.id)
-    layers = layers_of(workflow, own.get(store.GLOBAL), own.get(workflow.id))
+    scope = visitor.scope_of(visitor.subscriber)
+    layers = layers_of(workflow, list_layers(await store.list_preferences(db, scope), scope, workflow.id))
     return decide_channel(layers, visitor.channel).enabled
 
 
@@ -78,16 +90,17 @@ async def change_subscription(
 ) -> None:
     """Switch the channel of the link for its workflow, unless the person has done so already."""
     subscriber = await get_subscriber(db, visitor.environment_id, visitor.subscriber.key, for_update=True)
-    own = await store.list_preferences(db, visitor.environment_id, subscriber.id)
-    decision = decide_channel([(DecidingLayer.SUBSCRIBER_WORKFLOW, own.get(workflow.id))], visitor.channel)
+    scope = visitor.scope_of(subscriber)
+    choice = (await store.list_preferences(db, scope)).get((subscriber.id, scope.contexts, workflow.id))
+    decision = decide_channel([(DecidingLayer.SUBSCRIBER_WORKFLOW, choice)], visitor.channel)
     if decision.layer is None or decision.enabled is not is_on:
-        await switch_channels(db, subscriber, workflow, {visitor.channel: is_on}, now, reason=reason)
+        await switch_channels(db, scope, workflow, {visitor.channel: is_on}, now, reason=reason)
     await let_texts_through(db, subscriber, {visitor.channel: is_on})
 
 
 async def list_choices(db: Connection, visitor: Visitor) -> tuple[list[Choice], list[str]]:
     """List what the visitor can choose from, and the names of the workflows that they always get."""
-    overview = await get_overview(db, visitor.subscriber)
+    overview = await get_overview(db, visitor.scope_of(visitor.subscriber))
     choices = [
         Choice(
             id_text(item.workflow.id),
@@ -105,9 +118,9 @@ async def save_choices(
 ) -> None:
     """Change what differs from what the person sees: `shown` and `on` are texts `<workflow id>.<channel>`."""
     subscriber = await get_subscriber(db, visitor.environment_id, visitor.subscriber.key, for_update=True)
-    overview = await get_overview(db, subscriber)
-    for workflow, changes in _list_changes(overview, shown, on):
-        await switch_channels(db, subscriber, workflow, changes, now, reason=ChangeReason.LINK)
+    scope = visitor.scope_of(subscriber)
+    for workflow, changes in _list_changes(await get_overview(db, scope), shown, on):
+        await switch_channels(db, scope, workflow, changes, now, reason=ChangeReason.LINK)
         await let_texts_through(db, subscriber, changes)
 
 

@@ -5,7 +5,9 @@ from typing import Final
 from msgspec import Struct
 
 from clarion.content.links import LinkPurpose, LinkSecret, read_link, sign_link
+from clarion.contexts.model import stored_keys
 from clarion.ids import SubscriberId, WorkflowId
+from clarion.jsontext import json_value
 from clarion.vocabulary import Channel
 
 UNSUBSCRIBE_PATH: Final = "/unsubscribe"
@@ -17,27 +19,35 @@ SAMPLE: Final = "sample"
 _NUMBERS: Final = {Channel.IN_APP: 1, Channel.EMAIL: 2, Channel.SMS: 3, Channel.CHAT: 4, Channel.PUSH: 5}
 _CHANNELS: Final = {number: channel for channel, number in _NUMBERS.items()}
 _LENGTH: Final = 16 + 16 + 1
+"""Without contexts, which follow."""
+_MAX_CONTEXTS: Final = 500
+"""Bytes: a link is one line of a header, which has at most 998. With longer ones, it is about what has no context."""
 
 
 class LinkTarget(Struct, frozen=True):
-    """Whose messages of which workflow and channel a link is about."""
+    """Whose messages of which workflow, channel and contexts a link is about."""
 
     subscriber_id: SubscriberId
     workflow_id: WorkflowId
     channel: Channel
+    context_keys: tuple[str, ...] = ()
 
 
 def sign_target(secret: LinkSecret, target: LinkTarget) -> str:
     data = target.subscriber_id + target.workflow_id + bytes((_NUMBERS[target.channel],))
+    contexts = stored_keys(target.context_keys).encode() if target.context_keys else b""
+    if len(contexts) <= _MAX_CONTEXTS:
+        data += contexts
     return sign_link(secret, LinkPurpose.UNSUBSCRIBE, data)
 
 
 def read_target(secret: LinkSecret, token: str) -> LinkTarget | None:
     """Return what a token is about; None if it is not of this environment, or not for this purpose."""
     data = read_link(secret, LinkPurpose.UNSUBSCRIBE, token)
-    if data is None or len(data) != _LENGTH or data[32] not in _CHANNELS:
+    if data is None or len(data) < _LENGTH or data[32] not in _CHANNELS:
         return None
-    return LinkTarget(SubscriberId(data[:16]), WorkflowId(data[16:32]), _CHANNELS[data[32]])
+    contexts = tuple(json_value(data[_LENGTH:].decode()) if len(data) > _LENGTH else ())
+    return LinkTarget(SubscriberId(data[:16]), WorkflowId(data[16:32]), _CHANNELS[data[32]], contexts)
 
 
 def make_sample_links(public_url: str | None, *, is_critical: bool) -> dict[str, str]:

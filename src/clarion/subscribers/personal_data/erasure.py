@@ -87,6 +87,7 @@ DELETE_REST = tuple(
         ("subscriber_channels", "subscriber_id = :subscriber_id"),
         ("topic_subscriptions", "subscriber_id = :subscriber_id"),
         ("preferences", "subscriber_id = :subscriber_id"),
+        ("context_preferences", "subscriber_id = :subscriber_id"),
         ("channel_endpoints", "subscriber_id = :subscriber_id"),
         ("channel_connections", "subscriber_id = :subscriber_id"),
         ("online_people", "subscriber_id = :subscriber_id"),
