@@ -2,11 +2,25 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 import { collectLicenses } from "./licenses.mjs";
 
 const dashboardLimit = 60 * 1024;
 const assets = "dashboard/assets";
+
+/** Style sheets of what is loaded later are texts in its files, for `CSSStyleSheet.replaceSync`. */
+const laterStyles = (browsers) => ({
+  name: "later-styles",
+  setup(bundle) {
+    bundle.onResolve({ filter: /\.css$/ }, ({ kind, path: name, resolveDir }) =>
+      kind === "import-statement" ? { path: path.join(resolveDir, name), namespace: "later-styles" } : undefined,
+    );
+    bundle.onLoad({ filter: /.*/, namespace: "later-styles" }, async ({ path: file }) => {
+      const { code } = await transform(await readFile(file, "utf8"), { loader: "css", minify: true, target: browsers });
+      return { contents: code.trim(), loader: "text" };
+    });
+  },
+});
 
 /** Pages import the application, which is loaded before them: what it shares with them stays in one file. */
 const withApplication = {
@@ -41,7 +55,7 @@ export async function buildDashboard(here, browsers) {
     target: browsers,
     charset: "utf8",
     legalComments: "none",
-    plugins: [withApplication],
+    plugins: [withApplication, laterStyles(browsers)],
   });
   const made = Object.fromEntries(
     result.outputFiles.map((file) => [path.basename(file.path), Buffer.from(file.contents)]),

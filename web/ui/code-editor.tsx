@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Editor, EditorOptions, EditorRemark } from "./code-editor/editor.ts";
 import { texts } from "./code-editor/texts.ts";
+import { useEcho } from "./echo.ts";
 import { TextArea } from "./field.tsx";
 
 export type CodeLanguage = "html" | "mjml" | "text" | "json";
@@ -32,7 +33,7 @@ export function CodeEditor(props: CodeEditorProps) {
   const [remarks, setRemarks] = useState<readonly EditorRemark[]>([]);
   const latest = useRef(props);
   latest.current = props;
-  const sent = useRef<string[]>([]);
+  const sent = useEcho(value, (text) => editor.current?.setValue(text));
 
   const options = (): EditorOptions => {
     const now = latest.current;
@@ -45,7 +46,7 @@ export function CodeEditor(props: CodeEditorProps) {
       isSingleLine: now.rows === 1,
       description: [now.hint, now.problem, texts.keys].filter(Boolean).join(" "),
       onValue: (text) => {
-        sent.current.push(text);
+        sent(text);
         latest.current.onValue(text);
       },
       onRemarks: setRemarks,
@@ -73,16 +74,6 @@ export function CodeEditor(props: CodeEditorProps) {
     () => editor.current?.update(options()),
     [label, props.language, props.variables, props.disabled, hint, problem, rows],
   );
-  useEffect(() => {
-    // What was typed comes back after more has been typed; only other texts replace what stands here.
-    const echo = sent.current.lastIndexOf(value);
-    if (echo >= 0) {
-      sent.current.splice(0, echo + 1);
-    } else {
-      editor.current?.setValue(value);
-    }
-  }, [value]);
-
   if (state === "failed") {
     return <PlainEditor {...props} />;
   }

@@ -4,6 +4,7 @@ After a wanted change, `CLARION_WRITE_GOLDEN=1 pytest tests/content/email/test_g
 `python -m tests.browser.email_pictures <folder>` takes pictures to look at: 600 and 390 pixels wide, light and dark.
 """
 
+import json
 import os
 from pathlib import Path
 
@@ -35,6 +36,15 @@ def test_an_email_is_as_it_was(name: str) -> None:
 
     assert (FOLDER / f"{name}.html").read_text() == html
     assert (FOLDER / f"{name}.txt").read_text() == text
+
+
+@pytest.mark.parametrize("name", [name for name in GOLDEN if name.startswith("block-")])
+def test_the_documents_are_stored_for_the_tests_of_the_editor(name: str) -> None:
+    document = json.dumps(json.loads(GOLDEN[name].body), ensure_ascii=False) + "\n"
+    if WRITES:
+        (FOLDER / f"{name}.json").write_text(document)
+
+    assert (FOLDER / f"{name}.json").read_text() == document
 
 
 @pytest.mark.parametrize("name", GOLDEN)

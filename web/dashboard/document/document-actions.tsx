@@ -58,12 +58,14 @@ export function DocumentActions<Saved, Draft>({ editor, savedAt, onReload }: Doc
   );
 }
 
-/** Ctrl-Z and Ctrl-Shift-Z; in a field they undo what was typed there. */
+/** Ctrl-Z and Ctrl-Shift-Z; in a field they undo what was typed there, but for the editor of blocks, which has no history. */
 function useUndoKeys({ undo, redo }: Pick<Edited<unknown, unknown>, "undo" | "redo">): void {
   useEffect(() => {
     function handle(event: KeyboardEvent) {
       const isUndo = (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "z";
-      if (isUndo && !isTyping(event.composedPath()[0] ?? null)) {
+      const target = event.composedPath()[0] ?? null;
+      const isOwn = isTyping(target) && !(target as Element).closest(".blocks");
+      if (isUndo && !isOwn) {
         event.preventDefault();
         (event.shiftKey ? redo : undo)();
       }

@@ -1,6 +1,6 @@
 /** The kinds of bodies of e-mails, and what one starts with when another kind is chosen. */
 import type { CodeLanguage } from "../../ui/code-editor.tsx";
-import { isObject } from "../values.ts";
+import { readStored } from "../blocks/stored.ts";
 
 export const BODY_KINDS = ["html", "mjml", "block"] as const;
 export type BodyKind = (typeof BODY_KINDS)[number];
@@ -17,15 +17,7 @@ export function kindOf(body: string, editorType: unknown): BodyKind {
 }
 
 export function isBlockDocument(body: string): boolean {
-  if (!body.trimStart().startsWith("{")) {
-    return false;
-  }
-  try {
-    const document: unknown = JSON.parse(body);
-    return isObject(document) && document.type === "doc" && Array.isArray(document.content);
-  } catch {
-    return false;
-  }
+  return readStored(body) !== null;
 }
 
 /** A body of another kind that has what stood in the one before, as far as that is possible. */

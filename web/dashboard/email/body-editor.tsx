@@ -5,6 +5,7 @@ import { ChoiceRow } from "../preview/choice-row.tsx";
 import type { FieldProps } from "../schema-form/field.ts";
 import type { PlainField } from "../schema-form/model.ts";
 import { texts } from "../texts/email.ts";
+import { BlockBody } from "./block-body.tsx";
 import { BODY_LANGUAGES, type BodyKind, convertBody, kindOf } from "./bodies.ts";
 
 const ROWS = 16;
@@ -26,18 +27,31 @@ export default function BodyEditor({ field, path, value, values, onValues, conte
   return (
     <>
       {!context.disabled && <ChoiceRow label={texts.kind} words={texts.kinds} value={kind} onValue={choose} />}
-      <CodeEditor
-        key={kind}
-        label={field.title}
-        hint={kind === "html" && field.hint ? field.hint : texts.hints[kind]}
-        value={body}
-        onValue={(text) => set(text, kind)}
-        language={BODY_LANGUAGES[kind]}
-        {...(context.variables && { variables: context.variables })}
-        rows={ROWS}
-        problem={context.problems[path]}
-        disabled={context.disabled}
-      />
+      {kind === "block" ? (
+        <BlockBody
+          label={field.title}
+          value={body}
+          onValue={(text) => set(text, kind)}
+          variables={context.variables}
+          path={path}
+          problems={context.problems}
+          rows={ROWS}
+          disabled={context.disabled}
+        />
+      ) : (
+        <CodeEditor
+          key={kind}
+          label={field.title}
+          hint={kind === "html" && field.hint ? field.hint : texts.hints[kind]}
+          value={body}
+          onValue={(text) => set(text, kind)}
+          language={BODY_LANGUAGES[kind]}
+          {...(context.variables && { variables: context.variables })}
+          rows={ROWS}
+          problem={context.problems[path]}
+          disabled={context.disabled}
+        />
+      )}
     </>
   );
 }

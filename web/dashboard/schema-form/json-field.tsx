@@ -14,11 +14,14 @@ type JsonFieldProps = {
   onValue: (value: unknown) => void;
   disabled: boolean;
   isObjectWanted?: boolean;
+  /** Why another value is not taken; undefined if it is. */
+  refuse?: (value: unknown) => string | undefined;
   rows?: number;
 };
 
 /** A value that is typed as JSON; it changes only while the text is valid. */
-export function JsonField({ label, hint, problem, value, onValue, disabled, isObjectWanted, rows }: JsonFieldProps) {
+export function JsonField(props: JsonFieldProps) {
+  const { label, hint, problem, value, onValue, disabled, isObjectWanted, refuse, rows } = props;
   const [text, setText] = useState(textOf(value));
   const [wrong, setWrong] = useState<string>();
   useEffect(() => {
@@ -36,8 +39,11 @@ export function JsonField({ label, hint, problem, value, onValue, disabled, isOb
     } else if (isObjectWanted && parsed !== undefined && !isObject(parsed)) {
       setWrong(texts.notAnObject);
     } else {
-      setWrong(undefined);
-      onValue(parsed);
+      const refused = refuse?.(parsed);
+      setWrong(refused);
+      if (refused === undefined) {
+        onValue(parsed);
+      }
     }
   }
   return (

@@ -1,6 +1,7 @@
 import { useRef } from "preact/hooks";
 import { CodeEditor } from "../../../ui/code-editor.tsx";
 import { CheckField, TextField } from "../../../ui/field.tsx";
+import { BlockBody } from "../../email/block-body.tsx";
 import { BODY_LANGUAGES, type BodyKind, kindOf } from "../../email/bodies.ts";
 import { ChoiceRow } from "../../preview/choice-row.tsx";
 import { texts as emailTexts } from "../../texts/email.ts";
@@ -48,18 +49,31 @@ export function LayoutForm({ editor, canWrite }: { editor: LayoutEditor; canWrit
         problem={problems.name}
       />
       {canWrite && <ChoiceRow label={emailTexts.kind} words={emailTexts.kinds} value={kind} onValue={choose} />}
-      <CodeEditor
-        key={kind}
-        label={texts.body}
-        hint={kind === "html" ? texts.bodyHint : emailTexts.hints[kind]}
-        value={draft.body}
-        onValue={(body) => set({ body, editorType: kind })}
-        language={BODY_LANGUAGES[kind]}
-        variables={saved.variables}
-        rows={BODY_ROWS}
-        problem={problems.body}
-        disabled={!canWrite}
-      />
+      {kind === "block" ? (
+        <BlockBody
+          label={texts.body}
+          value={draft.body}
+          onValue={(body) => set({ body, editorType: kind })}
+          variables={saved.variables}
+          path="body"
+          problems={problems}
+          rows={BODY_ROWS}
+          disabled={!canWrite}
+        />
+      ) : (
+        <CodeEditor
+          key={kind}
+          label={texts.body}
+          hint={kind === "html" ? texts.bodyHint : emailTexts.hints[kind]}
+          value={draft.body}
+          onValue={(body) => set({ body, editorType: kind })}
+          language={BODY_LANGUAGES[kind]}
+          variables={saved.variables}
+          rows={BODY_ROWS}
+          problem={problems.body}
+          disabled={!canWrite}
+        />
+      )}
       <CheckField
         label={texts.isTranslated}
         hint={texts.isTranslatedHint}

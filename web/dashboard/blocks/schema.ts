@@ -1,0 +1,148 @@
+/**
+ * The nodes and marks of the editor. Each has one attribute, `raw`: what is stored, but for the content and the text.
+ * So nothing that the editor does not know is lost, and a new attribute needs no change here.
+ */
+import { type AnyExtension, Mark, Node } from "@tiptap/core";
+import type { Node as EditorNode } from "@tiptap/pm/model";
+import type { JsonObject } from "../values.ts";
+import type { StoredMark, StoredNode } from "./stored.ts";
+
+type NodeForm = { content?: string; group?: string; isInline?: boolean; isCode?: boolean; isTop?: boolean };
+
+/** By the name of the type that is stored. */
+const FORMS: Record<string, NodeForm> = {
+  doc: { content: "block+", isTop: true },
+  paragraph: { content: "inline*", group: "block" },
+  heading: { content: "inline*", group: "block" },
+  footer: { content: "inline*", group: "block" },
+  bulletList: { content: "(listItem | unknownBlock)+", group: "block" },
+  orderedList: { content: "(listItem | unknownBlock)+", group: "block" },
+  listItem: { content: "block+" },
+  blockquote: { content: "block+", group: "block" },
+  section: { content: "block+", group: "block" },
+  columns: { content: "(column | unknownBlock)+", group: "block" },
+  column: { content: "block+" },
+  repeat: { content: "block+", group: "block" },
+  htmlCodeBlock: { content: "(text | variable | hardBreak)*", group: "block", isCode: true },
+  button: { group: "block" },
+  image: { group: "block" },
+  logo: { group: "block" },
+  linkCard: { group: "block" },
+  spacer: { group: "block" },
+  horizontalRule: { group: "block" },
+  unknownBlock: { group: "block" },
+  variable: { group: "inline", isInline: true },
+  inlineImage: { group: "inline", isInline: true },
+  hardBreak: { group: "inline", isInline: true },
+  unknownInline: { group: "inline", isInline: true },
+  text: { group: "inline" },
+};
+
+/** In the order in which they are nested, from outside in. */
+const MARK_TAGS: Record<string, readonly string[]> = {
+  link: ["a"],
+  textStyle: ["span"],
+  italic: ["em", "i"],
+  bold: ["strong", "b"],
+  underline: ["u"],
+  strike: ["s", "del"],
+  code: ["code"],
+};
+const TEXT_TAGS: Record<string, readonly string[]> = {
+  paragraph: ["p"],
+  blockquote: ["blockquote"],
+  bulletList: ["ul"],
+  orderedList: ["ol"],
+  listItem: ["li"],
+  horizontalRule: ["hr"],
+  hardBreak: ["br"],
+};
+const HEADING_LEVELS = [1, 2, 3];
+
+/** What is stored under another name, with the same meaning. */
+const OLDER_NAMES: Record<string, string> = { for: "repeat" };
+
+/** The name in the editor of a type that is stored. */
+export function nameOf(type: string): string {
+  return OLDER_NAMES[type] ?? type;
+}
+
+/** What is stored of a node, but for its content. */
+export function rawOf(node: EditorNode): StoredNode {
+  return (node.attrs.raw as StoredNode | null) ?? { type: node.type.name };
+}
+
+export function attrsOf(node: EditorNode): JsonObject {
+  return rawOf(node).attrs ?? {};
+}
+
+const addAttributes = () => ({ raw: { default: null, rendered: false } });
+
+export const NODES: AnyExtension[] = Object.entries(FORMS).map(([name, form]) => {
+  const isText = name === "text";
+  return Node.create({
+    name,
+    topNode: form.isTop === true,
+    inline: isText || form.isInline === true,
+    atom: form.content === undefined && !isText,
+    code: form.isCode === true,
+    defining: name === "heading" || form.isCode === true,
+    isolating: name === "column",
+    ...(form.content !== undefined && { content: form.content }),
+    ...(form.group !== undefined && { group: form.group }),
+    ...(form.isCode && { marks: "" }),
+    ...(!isText && { addAttributes, parseHTML: () => parseRules(name), renderHTML: ({ node }) => copyOf(node) }),
+    ...(name === "hardBreak" && { linebreakReplacement: true }),
+  });
+});
+
+export const MARKS: AnyExtension[] = [...Object.keys(MARK_TAGS), "unknownMark"].map((name) =>
+  Mark.create({
+    name,
+    addAttributes,
+    inclusive: name !== "link",
+    ...(name === "unknownMark" && { excludes: "" }),
+    parseHTML: () => [
+      ...(MARK_TAGS[name] ?? []).filter((tag) => tag !== "span").map((tag) => ({ tag, getAttrs: readMark(name) })),
+      { tag: `[data-mark="${name}"]`, getAttrs: (element: HTMLElement) => readCopy(element) },
+    ],
+    renderHTML: ({ mark }) => [MARK_TAGS[name]?.[0] ?? "span", { "data-mark": name, ...rawText(mark.attrs.raw) }, 0],
+  }),
+);
+
+function parseRules(name: string) {
+  const copied = { tag: `[data-block="${name}"]`, priority: 60, getAttrs: readCopy };
+  const plain = (TEXT_TAGS[name] ?? []).map((tag) => ({ tag }));
+  const headings = HEADING_LEVELS.map((level) => ({
+    tag: `h${level}`,
+    getAttrs: () => ({ raw: { type: name, attrs: { level } } }),
+  }));
+  return [copied, ...plain, ...(name === "heading" ? headings : [])];
+}
+
+/** What is copied: the element that other programs know, with what is stored of it for this editor. */
+function copyOf(node: EditorNode) {
+  const name = node.type.name;
+  const tag = name === "heading" ? `h${attrsOf(node).level ?? 1}` : (TEXT_TAGS[name]?.[0] ?? "div");
+  const element = [node.isInline && tag === "div" ? "span" : tag, { "data-block": name, ...rawText(node.attrs.raw) }];
+  return (node.isLeaf ? element : [...element, 0]) as [string, ...unknown[]];
+}
+
+function rawText(raw: unknown) {
+  return raw === null ? {} : { "data-raw": JSON.stringify(raw) };
+}
+
+function readCopy(element: HTMLElement): { raw: StoredNode | StoredMark } | null {
+  try {
+    return { raw: JSON.parse(element.dataset.raw ?? "null") };
+  } catch {
+    return null;
+  }
+}
+
+function readMark(name: string) {
+  return (element: HTMLElement) =>
+    name === "link" && !element.dataset.raw
+      ? { raw: { type: name, attrs: { href: element.getAttribute("href") ?? "" } } }
+      : (readCopy(element) ?? {});
+}
