@@ -6,7 +6,7 @@ import pytest
 
 from clarion.clock import Millis
 from clarion.vocabulary import StepType
-from clarion.workflows.issues import IssueType, WorkflowStatus, find_issues, status_of
+from clarion.workflows.issues import IssueType, WorkflowStatus, find_issues, find_warnings, status_of
 from clarion.workflows.model import Step, Variant
 from tests.workflows.support import CONTROLS
 
@@ -96,9 +96,10 @@ def test_what_an_email_step_asks_for_and_does_not_get_is_an_issue(controls: dict
 
 
 def test_variants_are_looked_at_too() -> None:
-    step = make_step("sms", variants=[Variant(id="v", controls={"body": "x"}), Variant(id="w")])
+    step = make_step("sms", variants=[Variant(id="v", controls={"body": "x"}), Variant(id="w", controls={"more": 1})])
 
     assert [issue.path for issue in find_issues(step)] == ["variants.1.body"]
+    assert [path for path, _ in find_warnings(step)] == ["variants.1.more"]
 
 
 def test_stored_controls_that_cannot_be_read_are_an_issue() -> None:

@@ -48,6 +48,17 @@ async def test_workflows_with_steps_of_every_type_are_accepted(api: Api, control
     assert [one.value for one in listed.workflows[0].step_type_overviews] == list(controls)
 
 
+async def test_controls_that_nothing_reads_are_no_issues_of_a_kind_that_clients_do_not_know(api: Api) -> None:
+    made = await make_workflow(api, steps=[step("sms", controlValues={"body": "x", "unheardOf": 1})])
+
+    created = models.WorkflowResponseDto.model_validate(made)
+
+    assert created.status is models.WorkflowStatusEnum.ACTIVE
+    assert created.steps[0].issues is not None
+    assert created.steps[0].issues.controls == {}
+    assert list(made["steps"][0]["issues"]["warnings"]) == ["unheardOf"]
+
+
 async def test_steps_that_wait_in_other_ways_are_accepted(api: Api) -> None:
     created = models.WorkflowResponseDto.model_validate(await make_workflow(api, steps=WAITING))
 

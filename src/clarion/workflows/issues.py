@@ -43,8 +43,6 @@ class IssueType(StrEnum):
     MISSING_VALUE = "MISSING_VALUE"
     INVALID_URL = "INVALID_URL"
     UNSUPPORTED_PROPERTY = "UNSUPPORTED_PROPERTY"
-    UNKNOWN_PROPERTY = "UNKNOWN_PROPERTY"
-    """Nothing reads it; the step works without it."""
     ILLEGAL_VARIABLE = "ILLEGAL_VARIABLE_IN_CONTROL_VALUE"
     """A variable that can never have a value; it is rendered as empty text."""
 
@@ -66,21 +64,16 @@ def find_issues(step: Step) -> list[Issue]:
     issues: list[Issue] = []
     for prefix, part in list_parts(step):
         issues += _issues_of(step.type, part.controls, prefix)
-        issues += _unknown_controls(step.type, part.controls, prefix)
         issues += _issues_of_filters(part.filters, prefix)
     return issues
 
 
 def find_warnings(step: Step) -> list[tuple[str, str]]:
-    """List what people would not see as it is meant, with the paths; it keeps nothing from being sent."""
-    if step.type is not StepType.EMAIL:
-        return []
-    warnings = []
+    """List what nothing reads and what people would not see as it is meant, with the paths; it is sent all the same."""
+    warnings: list[tuple[str, str]] = []
     for prefix, part in list_parts(step):
-        body, editor = part.controls.get("body"), part.controls.get("editorType")
-        if body and isinstance(body, str) and (editor is None or editor in set(EditorType)):
-            problems = check_body(body, None if editor is None else EditorType(editor)).problems
-            warnings += [(prefix + problem.path, problem.message) for problem in problems if problem.is_warning]
+        found = [*_unknown_controls(step.type, part.controls), *_email_warnings(step.type, part.controls)]
+        warnings += [(prefix + path, message) for path, message in found]
     return warnings
 
 
@@ -93,8 +86,7 @@ def status_of(*, active: bool, steps: Sequence[Step]) -> WorkflowStatus:
     """Return the status; an active workflow with an incomplete active step is in error."""
     if not active:
         return WorkflowStatus.INACTIVE
-    found = [issue for step in steps if step.active for issue in find_issues(step)]
-    is_incomplete = any(issue.type is not IssueType.UNKNOWN_PROPERTY for issue in found)
+    is_incomplete = any(find_issues(step) for step in steps if step.active)
     return WorkflowStatus.ERROR if is_incomplete else WorkflowStatus.ACTIVE
 
 
@@ -117,11 +109,17 @@ def _issues_of(step_type: StepType, values: dict[str, object], prefix: str) -> I
             yield Issue(prefix + path, IssueType.UNSUPPORTED_PROPERTY, message)
 
 
-def _unknown_controls(step_type: StepType, values: dict[str, object], prefix: str) -> Iterator[Issue]:
-    if step_type is StepType.CUSTOM:
-        return
-    for path, problem in list_unknown(values, SHAPES[step_type]):
-        yield Issue(prefix + path, IssueType.UNKNOWN_PROPERTY, problem.message)
+def _unknown_controls(step_type: StepType, values: dict[str, object]) -> Iterator[tuple[str, str]]:
+    if step_type is not StepType.CUSTOM:
+        yield from ((path, problem.message) for path, problem in list_unknown(values, SHAPES[step_type]))
+
+
+def _email_warnings(step_type: StepType, values: dict[str, object]) -> Iterator[tuple[str, str]]:
+    body, editor = values.get("body"), values.get("editorType")
+    is_checked = step_type is StepType.EMAIL and (editor is None or editor in set(EditorType))
+    if is_checked and body and isinstance(body, str):
+        problems = check_body(body, None if editor is None else EditorType(str(editor))).problems
+        yield from ((problem.path, problem.message) for problem in problems if problem.is_warning)
 
 
 def _email_problems(controls: EmailControls) -> Iterator[tuple[str, str]]:

@@ -89,14 +89,15 @@ class IssueOut(Wire):
 
 class WarningOut(Wire):
     message: str
-    """What people would not see as it is meant, in words."""
+    """What people would not see as it is meant, or nothing reads, in words."""
 
 
 class StepIssuesOut(Wire):
     controls: dict[str, list[IssueOut]]
     """The problems, by the name of the control."""
     warnings: dict[str, list[WarningOut]] | UnsetType = UNSET
-    """What keeps nothing from being sent, by the name of the control, such as a picture without a description."""
+    """What keeps nothing from being sent, by the name of the control: a picture without a description, a
+    control that nothing reads."""
 
 
 class StepControlsOut(Wire):

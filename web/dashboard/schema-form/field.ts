@@ -5,6 +5,8 @@ import type { FormField, PlainField } from "./model.ts";
 export type FieldContext = {
   /** The server's sentences, by the paths of fields. */
   problems: Readonly<Record<string, string>>;
+  /** What the server remarks about fields that are in order, by their paths. */
+  remarks?: Readonly<Record<string, readonly string[]>> | undefined;
   /** The JSON Schema of the variables in scope, if texts are templates. */
   variables?: Record<string, unknown> | undefined;
   disabled: boolean;

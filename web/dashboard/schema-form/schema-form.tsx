@@ -44,7 +44,7 @@ export function SchemaForm(props: SchemaFormProps) {
 
 /** The field of a member; `data-path` lets links lead to it. */
 function Member({ field, form }: { field: FormField; form: SchemaFormProps }) {
-  const { values, onValues, problems, variables, disabled, path: before = "" } = form;
+  const { values, onValues, problems, remarks, variables, disabled, path: before = "" } = form;
   const path = before + field.name;
   const control = {
     path,
@@ -52,7 +52,7 @@ function Member({ field, form }: { field: FormField; form: SchemaFormProps }) {
     values,
     onValues,
     onValue: (value: unknown) => onValues(withMember(values, field.name, value)),
-    context: { problems, variables, disabled },
+    context: { problems, remarks, variables, disabled },
   };
   return (
     <div class="schema-field" data-path={path}>
@@ -61,8 +61,29 @@ function Member({ field, form }: { field: FormField; form: SchemaFormProps }) {
       ) : (
         <FieldControl {...control} field={field} />
       )}
+      {field.kind !== "group" && <Remarks remarks={remarksAt(path, remarks)} />}
     </div>
   );
+}
+
+function Remarks({ remarks }: { remarks: readonly string[] }) {
+  return (
+    remarks.length > 0 && (
+      <ul class="field-remarks" aria-label={texts.remarks}>
+        {remarks.map((sentence) => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+    )
+  );
+}
+
+/** What is remarked about a field, and about places in it. */
+function remarksAt(path: string, remarks: FieldContext["remarks"] = {}): string[] {
+  return Object.entries(remarks).flatMap(([place, sentences]) => {
+    const isInside = place.startsWith(`${path}.`) || place.startsWith(`${path}[`);
+    return place === path ? sentences : isInside ? sentences.map((one) => `${place.slice(path.length)} ${one}`) : [];
+  });
 }
 
 /** An object in the object: it is added and removed as a whole. */

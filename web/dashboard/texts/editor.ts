@@ -29,6 +29,7 @@ export const texts = {
   undo: "Undo",
   off: "Switched off",
   problemCount: (count: number) => countText(count, "problem", "problems"),
+  remarkCount: (count: number) => countText(count, "remark", "remarks"),
 
   stepName: "Name of the step",
   stepId: "Identifier",
@@ -90,6 +91,8 @@ export const texts = {
   },
 
   problems: "Problems",
+  remarks: "Remarks",
+  remarksHint: "It is sent all the same.",
   missing: (name: string) => `${name} is missing`,
   inStep: (name: string) => `${name}:`,
   fewProblems: "The server refused the save; the fields below say why.",
@@ -112,6 +115,8 @@ export const texts = {
   gone: "removed",
   order: "Order of the steps",
   wholeStep: "The whole step",
+  wholeVariant: "the whole variant",
+  variantOrder: "Order of the variants",
   workflow: "Workflow",
   settingNames: {
     name: "Name",

@@ -8,6 +8,7 @@ export const texts = {
   pairName: "Name",
   pairValue: "Value",
   more: "More fields",
+  remarks: "Remarks",
   notJson: "This is not valid JSON yet; the last valid text is kept.",
   notAnObject: "This has to be a JSON object.",
   choices: {

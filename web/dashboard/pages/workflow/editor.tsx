@@ -14,7 +14,7 @@ import { WorkflowMerge } from "./merge-dialog.tsx";
 import type { DraftStep, Workflow } from "./model.ts";
 import { PartTabs, partOf } from "./parts.tsx";
 import { ProblemList } from "./problem-list.tsx";
-import { type FieldProblem, findProblems, problemsByPath, type StepSchemas } from "./problems.ts";
+import { type FieldProblem, findProblems, problemsByPath, remarksByPath, type StepSchemas } from "./problems.ts";
 import { SidePane } from "./side-pane.tsx";
 import { StepForm } from "./step-form.tsx";
 import { StepList } from "./step-list.tsx";
@@ -76,6 +76,7 @@ export function WorkflowEditor({ workflow, schemas }: WorkflowEditorProps) {
               step={step}
               schema={byType[step.type]}
               problems={problemsByPath(problems.filter(isShownIn(step)), step.key)}
+              remarks={remarksByPath(problems, step.key)}
               variables={variables}
               sample={sample.variables}
               canWrite={canWrite}

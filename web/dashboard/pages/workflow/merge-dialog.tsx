@@ -15,13 +15,15 @@ export function WorkflowMerge({ editor, theirs }: { editor: Editor; theirs: Work
   const their = draftOf(theirs);
   const { base, draft } = editor;
   const nameOf = (key: string) => [...draft.steps, ...their.steps].find((step) => step.key === key)?.name ?? key;
+  const variants = [...draft.steps, ...their.steps, ...base.steps].flatMap((step) => step.variants);
+  const variantNameOf = (key: string) => variants.find((variant) => variant.key === key)?.name ?? key;
   return (
     <MergeDialog
       kind={texts.kind}
       savedBy={<SavedBy workflow={theirs} />}
       differences={findDifferences(base, draft, their)}
-      titleOf={(one) => titleOf(one, nameOf)}
-      textOf={(one, value) => textOf(one, value, nameOf)}
+      titleOf={(one) => titleOf(one, nameOf, variantNameOf)}
+      textOf={(one, value) => textOf(one, value, nameOf, variantNameOf)}
       isBusy={editor.saving.isBusy}
       onSave={(choices) => void editor.saveMerged(applyChoices(base, draft, their, choices))}
       onClose={editor.closeMerge}
@@ -45,18 +47,23 @@ function SavedBy({ workflow }: { workflow: Workflow }) {
   );
 }
 
-function titleOf({ node, field }: Difference, nameOf: (key: string) => string): string {
+type NameOf = (key: string) => string;
+
+function titleOf({ node, field }: Difference, nameOf: NameOf, variantNameOf: NameOf): string {
   if (node === undefined) {
     return field === "order" ? texts.order : `${texts.workflow}: ${texts.settingNames[field] ?? field}`;
   }
-  return `${nameOf(node)}: ${field === "step" ? texts.wholeStep : field.replace("controlValues.", "")}`;
+  const [, key = "", inner = texts.wholeVariant] = /^variants\.([^.]+)(?:\.(.*))?$/.exec(field) ?? [];
+  const names = { step: texts.wholeStep, variants: texts.variantOrder } as Record<string, string>;
+  const own = key === "" ? (names[field] ?? field) : `${variantNameOf(key)}: ${inner}`;
+  return `${nameOf(node)}: ${own.replace("controlValues.", "")}`;
 }
 
-function textOf({ field }: Difference, value: unknown, nameOf: (key: string) => string): string {
-  if (field === "order" && Array.isArray(value)) {
-    return value.map((key) => nameOf(String(key))).join(" → ");
+function textOf({ field }: Difference, value: unknown, nameOf: NameOf, variantNameOf: NameOf): string {
+  if ((field === "order" || field === "variants") && Array.isArray(value)) {
+    return value.map((key) => (field === "order" ? nameOf : variantNameOf)(String(key))).join(" → ");
   }
-  if (field === "step") {
+  if (field === "step" || /^variants\.[^.]+$/.test(field)) {
     return isObject(value) ? textOfValue(value.controlValues) : texts.gone;
   }
   return textOfValue(value);

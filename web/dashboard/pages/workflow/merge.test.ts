@@ -115,3 +115,49 @@ test("what is typed while a save is under way stays, and new steps get their ids
   assert.deepEqual(rebased.steps[3]?.controlValues, { body: "Hi there", subject: "" });
   assert.deepEqual(rebase(sent, sent, saved), saved);
 });
+
+function makeVariant(key: string, body: string) {
+  return { key, _id: key, name: key, filters: [], controlValues: { body } };
+}
+
+const varied = changeStep(base, "a", { variants: [makeVariant("v", "V"), makeVariant("w", "W")] });
+
+function withVariants(...variants: DraftStep["variants"]): Draft {
+  return changeStep(varied, "a", { variants });
+}
+
+test("changes of different variants come together, and those of a removed one do not hit its neighbour", () => {
+  const both = (mine: Draft, theirs: Draft) => {
+    const differences = findDifferences(varied, mine, theirs);
+    assert.ok(differences.every((one) => one.changedBy !== "both"));
+    return applyChoices(varied, mine, theirs, plainChoices(differences)).steps[0]?.variants;
+  };
+  const mine = withVariants(makeVariant("v", "V"), makeVariant("w", "Mine"));
+  assert.deepEqual(both(mine, withVariants(makeVariant("v", "Theirs"), makeVariant("w", "W"))), [
+    makeVariant("v", "Theirs"),
+    makeVariant("w", "Mine"),
+  ]);
+  assert.deepEqual(both(mine, withVariants(makeVariant("w", "W"))), [makeVariant("w", "Mine")]);
+  assert.deepEqual(both(mine, withVariants(makeVariant("w", "W"), makeVariant("v", "V"))), [
+    makeVariant("w", "Mine"),
+    makeVariant("v", "V"),
+  ]);
+});
+
+test("a variant that both changed is a question about its field", () => {
+  const mine = withVariants(makeVariant("v", "Mine"), makeVariant("w", "W"));
+  const theirs = withVariants(makeVariant("v", "Theirs"));
+  const [changed, removed] = findDifferences(varied, mine, theirs);
+  assert.deepEqual([changed?.id, changed?.changedBy], ["a/variants.v.controlValues.body", "both"]);
+  assert.deepEqual([removed?.id, removed?.changedBy], ["a/variants.w", "theirs"]);
+});
+
+test("a variant that is typed on while it is saved gets its id", () => {
+  const unsaved = { key: "new", name: "New", filters: [], controlValues: { body: "1" } };
+  const sent = changeStep(base, "a", { variants: [unsaved] });
+  const current = changeStep(base, "a", { variants: [{ ...unsaved, controlValues: { body: "12" } }] });
+  const saved = changeStep(base, "a", { variants: [{ ...unsaved, key: "id", _id: "id" }] });
+  assert.deepEqual(rebase(sent, current, saved).steps[0]?.variants, [
+    { ...unsaved, key: "id", _id: "id", controlValues: { body: "12" } },
+  ]);
+});

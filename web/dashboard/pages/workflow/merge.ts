@@ -9,6 +9,8 @@ import {
   type Versions,
   withMine,
 } from "../../document/merge.ts";
+import { commonOrder, findKeyed, inOrder, keysOf } from "./keyed.ts";
+import { findVariantDifferences, mergeVariants } from "./merge-variants.ts";
 import { type Draft, type DraftStep, freeName } from "./model.ts";
 
 const SETTINGS = [
@@ -22,18 +24,19 @@ const SETTINGS = [
   "validatePayload",
   "isTranslationEnabled",
 ] as const;
-const STEP_FIELDS = ["name", "stepId", "active", "filters", "shouldStopOnFail", "variants"] as const;
+const STEP_FIELDS = ["name", "stepId", "active", "filters", "shouldStopOnFail"] as const;
 const CONTROL = "controlValues.";
 
 /** Everything that differs; `step` is a whole step, `order` the order of steps. */
 export function findDifferences(base: Draft, mine: Draft, theirs: Draft): Difference[] {
   const drafts = { base, mine, theirs };
   const settings = findMemberDifferences<Draft>(SETTINGS, drafts);
-  const steps = keysOf(base, mine, theirs).flatMap((key) => stepDifferences(key, drafts));
+  const all = [base.steps, mine.steps, theirs.steps];
+  const steps = keysOf(...all).flatMap((key) => stepDifferences(key, drafts));
   const order = findDifference("order", {
-    base: commonOrder(base, base, mine, theirs),
-    mine: commonOrder(mine, base, mine, theirs),
-    theirs: commonOrder(theirs, base, mine, theirs),
+    base: commonOrder(base.steps, ...all),
+    mine: commonOrder(mine.steps, ...all),
+    theirs: commonOrder(theirs.steps, ...all),
   });
   return [...settings, ...steps, ...(order ? [order] : [])];
 }
@@ -43,11 +46,11 @@ export function applyChoices(base: Draft, mine: Draft, theirs: Draft, choices: C
   const differences = findDifferences(base, mine, theirs);
   const settings = differences.filter((one) => one.node === undefined && one.field !== "order");
   const merged = withMine(theirs, settings, choices);
-  const kept = keysOf(base, mine, theirs)
+  const kept = keysOf(base.steps, mine.steps, theirs.steps)
     .map((key) => mergeStep(key, mine, theirs, differences, choices))
     .filter((step) => step !== undefined);
   const [first, second] = choices.order === "mine" ? [mine, theirs] : [theirs, mine];
-  merged.steps = withOwnIdentifiers(inOrder(kept, keysIn(first), keysIn(second)));
+  merged.steps = withOwnIdentifiers(inOrder(kept, first.steps, second.steps));
   return merged;
 }
 
@@ -58,22 +61,32 @@ export function rebase(sent: Draft, current: Draft, saved: Draft): Draft {
   return applyChoices(base, mine, saved, rebaseChoices(findDifferences(base, mine, saved)));
 }
 
-/** A former state of the draft in which new steps have the ids that they were saved with. */
+/** A former state of the draft in which new steps and variants have the ids that they were saved with. */
 export function withIds(sent: Draft, saved: Draft): (former: Draft) => Draft {
   const ids = new Map(sent.steps.map((step, index) => [step.key, saved.steps[index]]));
   return (former) => ({
     ...former,
     steps: former.steps.map((step) => {
       const made = ids.get(step.key);
-      return made?._id ? { ...step, key: made.key, _id: made._id } : step;
+      const before = findKeyed(sent.steps, step.key);
+      const known = made?._id ? { ...step, key: made.key, _id: made._id } : step;
+      return made && before ? { ...known, variants: withVariantIds(step.variants, before, made) } : known;
     }),
   });
 }
 
+function withVariantIds(variants: DraftStep["variants"], sent: DraftStep, saved: DraftStep): DraftStep["variants"] {
+  const ids = new Map(sent.variants.map((variant, index) => [variant.key, saved.variants[index]?._id]));
+  return variants.map((variant) => {
+    const _id = ids.get(variant.key);
+    return _id === undefined ? variant : { ...variant, key: _id, _id };
+  });
+}
+
 function stepDifferences(key: string, drafts: Versions<Draft>): Difference[] {
-  const base = findStep(drafts.base, key);
-  const mine = findStep(drafts.mine, key);
-  const theirs = findStep(drafts.theirs, key);
+  const base = findKeyed(drafts.base.steps, key);
+  const mine = findKeyed(drafts.mine.steps, key);
+  const theirs = findKeyed(drafts.theirs.steps, key);
   if (!mine || !theirs) {
     const whole = findDifference("step", { base, mine, theirs }, key);
     return whole ? [whole] : [];
@@ -82,6 +95,7 @@ function stepDifferences(key: string, drafts: Versions<Draft>): Difference[] {
   const controls = findMemberDifferences(namesOf(mine.controlValues, theirs.controlValues), values, key);
   return [
     ...findMemberDifferences<DraftStep>(STEP_FIELDS, { base, mine, theirs }, key),
+    ...findVariantDifferences({ base, mine, theirs }, key),
     ...controls.map((one) => ({ ...one, id: `${key}/${CONTROL}${one.field}`, field: CONTROL + one.field })),
   ];
 }
@@ -93,8 +107,8 @@ function mergeStep(
   differences: readonly Difference[],
   choices: Choices,
 ): DraftStep | undefined {
-  const my = findStep(mine, key);
-  const their = findStep(theirs, key);
+  const my = findKeyed(mine.steps, key);
+  const their = findKeyed(theirs.steps, key);
   if (!my || !their) {
     const isAsked = differences.some((one) => one.id === `${key}/step`);
     return isAsked && choices[`${key}/step`] === "mine" ? my : their;
@@ -103,20 +117,12 @@ function mergeStep(
   const controls = own
     .filter((one) => one.field.startsWith(CONTROL))
     .map((one) => ({ ...one, field: one.field.slice(CONTROL.length) }));
-  const fields = own.filter((one) => !one.field.startsWith(CONTROL));
-  return { ...withMine(their, fields, choices), controlValues: withMine(their.controlValues, controls, choices) };
-}
-
-/** Steps in the order of one of the two; those that only the other one has come after the step before them there. */
-function inOrder(steps: readonly DraftStep[], first: readonly string[], second: readonly string[]): DraftStep[] {
-  const keys = first.filter((key) => steps.some((step) => step.key === key));
-  second.forEach((key, index) => {
-    if (!keys.includes(key) && steps.some((step) => step.key === key)) {
-      const before = second.slice(0, index).findLast((one) => keys.includes(one));
-      keys.splice(before === undefined ? 0 : keys.indexOf(before) + 1, 0, key);
-    }
-  });
-  return keys.flatMap((key) => steps.find((step) => step.key === key) ?? []);
+  const fields = own.filter(({ field }) => (STEP_FIELDS as readonly string[]).includes(field));
+  return {
+    ...withMine(their, fields, choices),
+    controlValues: withMine(their.controlValues, controls, choices),
+    variants: mergeVariants(my.variants, their.variants, own, choices),
+  };
 }
 
 /** Both may have added a step of the same name; one that is not saved takes another identifier. */
@@ -130,20 +136,4 @@ function withOwnIdentifiers(steps: readonly DraftStep[]): DraftStep[] {
     taken.add(stepId);
     return { ...step, stepId };
   });
-}
-
-function findStep(draft: Draft, key: string): DraftStep | undefined {
-  return draft.steps.find((step) => step.key === key);
-}
-
-function keysIn(draft: Draft): string[] {
-  return draft.steps.map((step) => step.key);
-}
-
-function keysOf(...drafts: readonly Draft[]): string[] {
-  return [...new Set(drafts.flatMap(keysIn))];
-}
-
-function commonOrder(draft: Draft, ...all: readonly Draft[]): string[] {
-  return keysIn(draft).filter((key) => all.every((one) => findStep(one, key)));
 }

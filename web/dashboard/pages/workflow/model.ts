@@ -7,7 +7,14 @@ export type Workflow = Schemas["Workflow"];
 export type Layer = Schemas["Layer"];
 export type StepKind = Schemas["StepKind"];
 export type Severity = Schemas["Severity"];
-export type DraftVariant = { _id?: string; name: string; filters: JsonObject[]; controlValues: JsonObject };
+export type DraftVariant = {
+  /** Names the variant while it is edited: its `_id`, or one of its own until it is saved. */
+  key: string;
+  _id?: string;
+  name: string;
+  filters: JsonObject[];
+  controlValues: JsonObject;
+};
 
 export type DraftStep = {
   /** Names the step while it is edited: its `_id`, or one of its own until it is saved. */
@@ -71,7 +78,7 @@ export function draftOf(workflow: Workflow): Draft {
       controlValues: step.controlValues,
       filters: step.filters,
       shouldStopOnFail: step.shouldStopOnFail,
-      variants: step.variants,
+      variants: step.variants.map((variant) => ({ key: variant._id, ...variant })),
     })),
   };
 }
@@ -94,8 +101,15 @@ function changedLayers(now: Draft["preferences"], before: Draft["preferences"]):
   };
 }
 
-export function stepBodyOf({ key: _, ...step }: DraftStep): Schemas["StepIn"] {
-  return step;
+export function stepBodyOf({ key: _, variants, ...step }: DraftStep): Schemas["StepIn"] {
+  return { ...step, variants: variants.map(({ key: __, ...variant }) => variant) };
+}
+
+/** A variant that starts with the content of its step, which is changed then. */
+export function newVariant(step: DraftStep, name: string): DraftVariant {
+  const { skip: _, ...controlValues } = step.controlValues;
+  const key = freeName("new", new Set(step.variants.map((variant) => variant.key)));
+  return { key, name, filters: [], controlValues: structuredClone(controlValues) };
 }
 
 /** A new step that no other one has the identifier of. */
@@ -151,7 +165,9 @@ export function duplicateStep(draft: Draft, key: string): { draft: Draft; key: s
     ...structuredClone(source),
     key: fresh.key,
     stepId: fresh.stepId,
-    variants: source.variants.map(({ _id: _, ...variant }) => structuredClone(variant)),
+    variants: source.variants.map(({ _id: _, ...variant }, place) =>
+      structuredClone({ ...variant, key: `new-${place}` }),
+    ),
   };
   delete copy._id;
   return { draft: insertStep(draft, index + 1, copy), key: copy.key };

@@ -1,22 +1,62 @@
+import type { ComponentChildren } from "preact";
 import { Status } from "../../../ui/status.tsx";
 import { texts } from "../../texts/editor.ts";
-import type { Draft } from "./model.ts";
+import type { Draft, DraftStep } from "./model.ts";
 import { useEditorAddress } from "./parts.tsx";
+import { variantPath } from "./places.ts";
 import type { FieldProblem } from "./problems.ts";
 
-/** All problems, each with a link to its field. */
+/** All problems and remarks, each with a link to its field. */
 export function ProblemList({ problems, draft }: { problems: readonly FieldProblem[]; draft: Draft }) {
+  const errors = problems.filter((one) => one.isError);
+  const remarks = problems.filter((one) => !one.isError);
+  return (
+    <>
+      <Sentences
+        kind="problems"
+        tone="warn"
+        title={texts.problems}
+        count={texts.problemCount}
+        draft={draft}
+        all={errors}
+      />
+      <Sentences
+        kind="remarks"
+        tone="plain"
+        title={texts.remarks}
+        count={texts.remarkCount}
+        draft={draft}
+        all={remarks}
+      >
+        <p class="small quiet">{texts.remarksHint}</p>
+      </Sentences>
+    </>
+  );
+}
+
+type SentencesProps = {
+  kind: "problems" | "remarks";
+  tone: "warn" | "plain";
+  title: string;
+  count: (count: number) => string;
+  all: readonly FieldProblem[];
+  draft: Draft;
+  children?: ComponentChildren;
+};
+
+function Sentences({ kind, tone, title, count, all, draft, children }: SentencesProps) {
   const address = useEditorAddress();
-  if (problems.length === 0) {
+  if (all.length === 0) {
     return null;
   }
   return (
-    <section class="editor-problems" aria-labelledby="editor-problems">
-      <h2 id="editor-problems" class="editor-heading">
-        {texts.problems} <Status tone="warn">{texts.problemCount(problems.length)}</Status>
+    <section class={`editor-problems editor-${kind}`} aria-labelledby={`editor-${kind}`}>
+      <h2 id={`editor-${kind}`} class="editor-heading">
+        {title} <Status tone={tone}>{count(all.length)}</Status>
       </h2>
+      {children}
       <ul>
-        {problems.map((one) => {
+        {all.map((one) => {
           const step = draft.steps.find((other) => other.key === one.step);
           return (
             <li key={`${one.step}/${one.path}/${one.message}`}>
@@ -24,7 +64,7 @@ export function ProblemList({ problems, draft }: { problems: readonly FieldProbl
                 href={address({ step: one.step, part: "form" })}
                 onClick={() => setTimeout(() => focusField(one.path))}
               >
-                <bdi>{texts.inStep(step?.name ?? texts.settings)}</bdi> {sentenceOf(one)}
+                <bdi>{texts.inStep(step?.name ?? texts.settings)}</bdi> {sentenceOf(one, step)}
               </a>
             </li>
           );
@@ -34,9 +74,12 @@ export function ProblemList({ problems, draft }: { problems: readonly FieldProbl
   );
 }
 
-/** Some sentences of the server begin with the verb. */
-function sentenceOf({ path, message, isMissing }: FieldProblem): string {
-  return isMissing || message.startsWith(path) ? message : `${path} ${message}`;
+/** Some sentences of the server begin with the verb; a variant is called by its name. */
+function sentenceOf({ path, message, isMissing }: FieldProblem, step: DraftStep | undefined): string {
+  const variant = step?.variants.find(({ key }) => path.startsWith(`${variantPath(key)}.`));
+  const place = variant ? path.slice(variantPath(variant.key).length + 1) : path;
+  const sentence = isMissing || message.startsWith(place) ? message : `${place} ${message}`;
+  return variant ? `${variant.name}: ${sentence}` : sentence;
 }
 
 const PATIENCE = 40;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changeStep, draftOf, type Workflow } from "./model.ts";
-import { findProblems, problemsByPath } from "./problems.ts";
+import { findProblems, problemsByPath, remarksByPath } from "./problems.ts";
 
 const schemas = { email: { dataSchema: { required: ["subject", "body"] }, uiSchema: {} } };
 const missing = (name: string) => `${name} is needed`;
@@ -74,4 +74,31 @@ test("what is wrong inside of a document stays until the document is changed, an
   );
   const changed = changeStep(draft, "1", { controlValues: { subject: "Hi", body: "x" } });
   assert.deepEqual(findProblems(changed, workflow, schemas, missing), []);
+});
+
+test("a problem of a variant follows it, and goes with it", () => {
+  const [step] = saved.steps;
+  const variants = [
+    { _id: "v", name: "V", filters: [], controlValues: { body: "" } },
+    { _id: "w", name: "W", filters: [], controlValues: {} },
+  ];
+  const issues = {
+    controls: { "variants.1.body": [{ issueType: "MISSING_VALUE", message: "body is missing" }] },
+    warnings: { "variants.0.more": [{ message: "is read by nothing" }] },
+  };
+  const controlValues = { subject: "Hi", body: "x" };
+  const workflow = { ...saved, steps: [{ ...step, controlValues, variants, issues }] } as unknown as Workflow;
+  const draft = draftOf(workflow);
+  const found = (left: typeof draft) => findProblems(left, workflow, schemas, missing);
+  assert.deepEqual(problemsByPath(found(draft), "1"), { "variants.w.body": "body is missing" });
+  assert.deepEqual(remarksByPath(found(draft), "1"), { "variants.v.more": ["is read by nothing"] });
+  const [first, second] = draft.steps[0]?.variants ?? [];
+  assert.ok(first && second);
+  const onlySecond = changeStep(draft, "1", { variants: [second] });
+  assert.deepEqual(problemsByPath(found(onlySecond), "1"), { "variants.w.body": "body is missing" });
+  assert.deepEqual(remarksByPath(found(onlySecond), "1"), {});
+  assert.deepEqual(
+    found(changeStep(draft, "1", { variants: [first] })).map(({ path }) => path),
+    ["variants.v.more"],
+  );
 });

@@ -2,12 +2,13 @@
 import type { Refusal } from "../../document/state.ts";
 import { missingNames } from "../../schema-form/model.ts";
 import { isSame, valueAt } from "../../values.ts";
-import type { Draft, DraftStep, Workflow } from "./model.ts";
+import { type Draft, type DraftStep, draftOf, type Workflow } from "./model.ts";
+import { keyedPath, valueIn } from "./places.ts";
 
 export type FieldProblem = {
   /** The key of the step; undefined for a setting of the workflow. */
   step?: string;
-  /** The path in the controls, or `filters…`, `variants…`, the name of a setting. */
+  /** The path in the controls, or `filters…`, `variants.<key>…`, the name of a setting. */
   path: string;
   message: string;
   /** Something that keeps the workflow from being saved or from running, as opposed to a remark. */
@@ -34,12 +35,23 @@ export function findProblems(
   return [...refused, ...found.filter((one) => !isNamed(one))];
 }
 
-/** The first sentence about each field of a step, or of the settings. */
+/** The first sentence about each field of a step, or of the settings; what is only remarked is not there. */
 export function problemsByPath(problems: readonly FieldProblem[], step?: string): Record<string, string> {
   const found: Record<string, string> = {};
   for (const one of problems) {
-    if (one.step === step) {
+    if (one.step === step && one.isError) {
       found[one.path] ??= one.message;
+    }
+  }
+  return found;
+}
+
+/** All that is remarked about each field of a step. */
+export function remarksByPath(problems: readonly FieldProblem[], step: string): Record<string, string[]> {
+  const found: Record<string, string[]> = {};
+  for (const one of problems) {
+    if (one.step === step && !one.isError) {
+      found[one.path] = [...(found[one.path] ?? []), one.message];
     }
   }
   return found;
@@ -60,25 +72,6 @@ function stepProblems(
   schemas: StepSchemas,
   missing: (name: string) => string,
 ): FieldProblem[] {
-  const before = saved.steps.find((one) => one._id === step._id);
-  const issues = Object.entries(before?.issues?.controls ?? {}).flatMap(([path, list]) =>
-    list.map((issue) => ({ path, ...issue })),
-  );
-  const known = issues
-    .filter((issue) => issue.issueType !== "MISSING_VALUE" || issue.path.startsWith("variants."))
-    .filter((issue) => before !== undefined && isSame(valueIn(step, issue.path), valueIn(before, issue.path)))
-    .map((issue) => ({
-      step: step.key,
-      path: issue.path,
-      message: issue.message,
-      isError: issue.issueType !== "UNKNOWN_PROPERTY",
-    }));
-  const remarks = Object.entries(before?.issues?.warnings ?? {}).flatMap(([path, list]) =>
-    list.map(({ message }) => ({ step: step.key, path, message, isError: false })),
-  );
-  const current = remarks.filter(
-    ({ path }) => before !== undefined && isSame(valueIn(step, path), valueIn(before, path)),
-  );
   const schema = schemas[step.type]?.dataSchema;
   const lacking = missingNames(schema, step.controlValues).map((name) => ({
     step: step.key,
@@ -87,23 +80,33 @@ function stepProblems(
     isError: true,
     isMissing: true,
   }));
-  return [...lacking, ...known, ...current];
+  return [...lacking, ...savedProblems(step, saved)];
+}
+
+/** What the server found in a step when it was saved, as long as the field is as it was. */
+function savedProblems(step: DraftStep, saved: Workflow): FieldProblem[] {
+  const before = draftOf(saved).steps.find((one) => one._id === step._id);
+  const { controls = {}, warnings = {} } = saved.steps.find((one) => one._id === step._id)?.issues ?? {};
+  if (!before) {
+    return [];
+  }
+  const errors = Object.entries(controls).flatMap(([path, list]) =>
+    list
+      .filter(({ issueType }) => issueType !== "MISSING_VALUE" || path.startsWith("variants."))
+      .map(({ message }) => ({ path, message, isError: true })),
+  );
+  const remarks = Object.entries(warnings).flatMap(([path, list]) =>
+    list.map(({ message }) => ({ path, message, isError: false })),
+  );
+  return [...errors, ...remarks]
+    .map((one) => ({ ...one, step: step.key, path: keyedPath(one.path, before) }))
+    .filter(({ path }) => isSame(valueIn(step, path), valueIn(before, path)));
 }
 
 /** How the form calls a control. */
 function titleOf(schema: unknown, name: string): string {
   const title = valueAt(schema, `properties.${name}.title`);
   return typeof title === "string" ? title : name;
-}
-
-function valueIn(step: Pick<DraftStep, "controlValues" | "filters" | "variants">, path: string): unknown {
-  const [first = ""] = path.split(".");
-  if (first === "filters" || first === "variants") {
-    return step[first];
-  }
-  const control = valueAt(step.controlValues, first);
-  // The path goes on inside of a block document.
-  return typeof control === "string" ? control : valueAt(step.controlValues, path);
 }
 
 /** What a save was refused for, as long as the field is as it was sent. */
@@ -117,11 +120,10 @@ function refusedProblems(draft: Draft, { fields, sent }: Refusal<Draft>): FieldP
       return isAsSent ? [{ path: name, message, isError: true }] : [];
     }
     const now = draft.steps.find((step) => step.key === before.key);
-    const inner = found[2] ?? "";
     // Issues name the controls of a variant without this part.
-    const shown = inner.replace(/^(variants\.\d+\.)controlValues\./, "$1");
-    const isControl = path.includes(".controlValues.") && !inner.startsWith("variants.");
-    const read = (step: DraftStep) => (isControl ? valueAt(step.controlValues, inner) : valueAt(step, inner));
-    return now && isSame(read(now), read(before)) ? [{ step: before.key, path: shown, message, isError: true }] : [];
+    const inner = (found[2] ?? "").replace(/^(variants\.\d+\.)controlValues\./, "$1");
+    const shown = keyedPath(inner, before);
+    const isAsSent = now && isSame(valueIn(now, shown), valueIn(before, shown));
+    return isAsSent ? [{ step: before.key, path: shown, message, isError: true }] : [];
   });
 }

@@ -11,6 +11,7 @@ export type StepFormProps = {
   step: DraftStep;
   schema: StepSchema | undefined;
   problems: Readonly<Record<string, string>>;
+  remarks: Readonly<Record<string, readonly string[]>>;
   /** The JSON Schema of what templates and conditions see. */
   variables: JsonObject;
   /** The values of the chosen person and payload. */
@@ -25,6 +26,9 @@ type ControlsFormProps = {
   values: JsonObject;
   onValues: (values: JsonObject) => void;
   problems: Readonly<Record<string, string>>;
+  remarks: Readonly<Record<string, readonly string[]>>;
+  /** How the paths of its problems begin. */
+  path?: string;
   variables: JsonObject;
   disabled: boolean;
 };
@@ -42,7 +46,8 @@ export function isMessage(type: StepKind): boolean {
 }
 
 /** The controls of a step or a variant, but for its condition. */
-export function ControlsForm({ type, schema, values, onValues, problems, variables, disabled }: ControlsFormProps) {
+export function ControlsForm(props: ControlsFormProps) {
+  const { type, schema, values, onValues, problems, remarks, path = "", variables, disabled } = props;
   if (!schema) {
     return null;
   }
@@ -58,19 +63,21 @@ export function ControlsForm({ type, schema, values, onValues, problems, variabl
         values={values}
         onValues={onValues}
         problems={problems}
+        remarks={remarks}
+        path={path}
         {...(isMessage(type) && { variables })}
         disabled={disabled}
         without={ELSEWHERE}
         {...(first && { first })}
       />
       {(type === "custom" || extra.length > 0) && (
-        <div data-path={extra[0] ?? ""}>
+        <div data-path={path + (extra[0] ?? "")}>
           <JsonField
             label={type === "custom" ? texts.customValues : texts.extraValues}
             hint={type === "custom" ? texts.customHint : texts.extraHint}
             value={extra.length > 0 ? others : undefined}
             onValue={(value) => onValues({ ...known, ...(isObject(value) ? value : {}) })}
-            problem={extra.map((name) => problems[name]).find(Boolean)}
+            problem={extra.map((name) => problems[path + name]).find(Boolean)}
             disabled={disabled}
             isObjectWanted
             rows={8}

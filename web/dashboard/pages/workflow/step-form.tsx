@@ -14,7 +14,7 @@ import { describeStep } from "./words.ts";
 
 /** Everything about one step. */
 export function StepForm(props: StepFormProps) {
-  const { step, schema, problems, variables, canWrite } = props;
+  const { step, schema, problems, remarks, variables, canWrite } = props;
   const set = (changes: Partial<DraftStep>) => props.change((before) => changeStep(before, step.key, changes));
   const contentTitle = isMessage(step.type) ? texts.content : step.type === "custom" ? texts.values : texts.timing;
   return (
@@ -54,6 +54,7 @@ export function StepForm(props: StepFormProps) {
           values={step.controlValues}
           onValues={(controlValues) => set({ controlValues })}
           problems={problems}
+          remarks={remarks}
           variables={variables}
           disabled={!canWrite}
         />

@@ -90,7 +90,7 @@ export function StepList({ editor, problems, canWrite, chosen }: StepListProps) 
             step={step}
             href={address({ step: step.key, part: "form" })}
             isChosen={step.key === chosen}
-            problems={problems.filter((one) => one.step === step.key).length}
+            problems={problems.filter((one) => one.step === step.key && one.isError).length}
             canWrite={canWrite}
             isDragged={dragged === step.key}
             isFirst={index === 0}

@@ -3,7 +3,8 @@ import { TextField } from "../../../ui/field.tsx";
 import { Conditions } from "../../conditions/conditions.tsx";
 import { texts } from "../../texts/editor.ts";
 import type { JsonObject } from "../../values.ts";
-import type { DraftVariant } from "./model.ts";
+import { type DraftVariant, newVariant } from "./model.ts";
+import { variantPath } from "./places.ts";
 import { problemUnder } from "./problems.ts";
 import { ControlsForm, type StepFormProps } from "./step-controls.tsx";
 
@@ -19,7 +20,7 @@ export function Variants(props: VariantsProps) {
       <p class="field-hint">{texts.variantsHint}</p>
       {step.variants.map((variant, index) => (
         <Variant
-          key={variant._id ?? index}
+          key={variant.key}
           {...props}
           variant={variant}
           index={index}
@@ -29,19 +30,16 @@ export function Variants(props: VariantsProps) {
       ))}
       {canWrite && step.variants.length < MAX_VARIANTS && (
         <div>
-          <Button kind="quiet" onClick={() => onVariants([...step.variants, newVariant(props)])}>
+          <Button
+            kind="quiet"
+            onClick={() => onVariants([...step.variants, newVariant(step, texts.variant(step.variants.length + 1))])}
+          >
             + {texts.addVariant}
           </Button>
         </div>
       )}
     </>
   );
-}
-
-/** It starts with the content of the step, which is changed then. */
-function newVariant({ step }: StepFormProps): DraftVariant {
-  const { skip: _, ...controlValues } = step.controlValues;
-  return { name: texts.variant(step.variants.length + 1), filters: [], controlValues: structuredClone(controlValues) };
 }
 
 type VariantProps = StepFormProps & {
@@ -51,16 +49,11 @@ type VariantProps = StepFormProps & {
   onRemove: () => void;
 };
 
-function Variant({ variant, index, onVariant, onRemove, step, schema, problems, ...context }: VariantProps) {
+function Variant({ variant, index, onVariant, onRemove, step, schema, problems, remarks, ...context }: VariantProps) {
   const { variables, sample, canWrite } = context;
-  const prefix = `variants.${index}.`;
-  const own = Object.fromEntries(
-    Object.entries(problems)
-      .filter(([path]) => path.startsWith(prefix))
-      .map(([path, message]) => [path.slice(prefix.length), message]),
-  );
+  const place = variantPath(variant.key);
   return (
-    <fieldset class="schema-group" data-path={`variants.${index}`}>
+    <fieldset class="schema-group" data-path={place}>
       <legend>
         <bdi>{variant.name || texts.variant(index + 1)}</bdi>
       </legend>
@@ -77,7 +70,7 @@ function Variant({ variant, index, onVariant, onRemove, step, schema, problems, 
         onValue={(value) => onVariant({ filters: (value as JsonObject[] | null) ?? [] })}
         variables={variables}
         sample={sample}
-        problem={problemUnder(own, "filters")}
+        problem={problemUnder(problems, `${place}.filters`)}
         disabled={!canWrite}
       />
       <ControlsForm
@@ -85,7 +78,9 @@ function Variant({ variant, index, onVariant, onRemove, step, schema, problems, 
         schema={schema}
         values={variant.controlValues}
         onValues={(controlValues) => onVariant({ controlValues })}
-        problems={own}
+        problems={problems}
+        remarks={remarks}
+        path={`${place}.`}
         variables={variables}
         disabled={!canWrite}
       />

@@ -8,11 +8,11 @@ test("figures are those of all channels together", () => {
   assert.deepEqual(totalsOf({ channels } as unknown as Activity), { sent: 5, failed: 1, read: 1 });
 });
 
-test("problems are counted by field, without remarks", () => {
+test("problems are counted by field", () => {
   const issues = (issueType: string) => [{ issueType, message: "…" }];
-  const controls = { body: issues("MISSING_VALUE"), other: issues("UNKNOWN_PROPERTY") };
-  const workflow = { steps: [{ issues: { controls } }, {}] } as unknown as ListedWorkflow;
-  assert.equal(countProblems(workflow), 1);
+  const controls = { body: [...issues("MISSING_VALUE"), ...issues("UNSUPPORTED_PROPERTY")] };
+  const workflow = { steps: [{ issues: { controls, warnings: { other: issues("") } } }, {}] };
+  assert.equal(countProblems(workflow as unknown as ListedWorkflow), 1);
 });
 
 test("a time begins so many days ago", () => {
