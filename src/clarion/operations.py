@@ -48,6 +48,7 @@ import clarion.triggers.routes
 import clarion.web.routes
 import clarion.webhooks.routes
 import clarion.workflows.history_routes
+import clarion.workflows.preview_routes
 import clarion.workflows.routes
 from clarion.http.operation import Operation, operations_of
 
@@ -59,6 +60,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.topics.subscription_routes,
     clarion.contexts.routes,
     clarion.workflows.routes,
+    clarion.workflows.preview_routes,
     clarion.workflows.history_routes,
     clarion.content.translations.routes,
     clarion.content.translations.upload_routes,

@@ -24,6 +24,10 @@ NOT_AUDITED = {
     ("POST", "/v2/translations/master-json/upload"): "a form, audited as the same with JSON",
     ("POST", "/v2/workflows/{workflowId}/step/{stepId}/preview"): "saves nothing",
     ("POST", "/v1/workflows/steps/preview"): "saves nothing",
+    (
+        "POST",
+        "/v1/workflows/steps/test-email",
+    ): "needs a provider; tests/workflows/test_email_tests.py looks at its entry",
     ("POST", "/v2/layouts/{layoutId}/preview"): "saves nothing",
     ("POST", "/v2/environments/{targetEnvironmentId}/diff"): "saves nothing",
     ("PUT", "/v2/workflows/{workflowId}/sync"): "promotes: the log of the target has it (tests/environments/promotion)",

@@ -195,10 +195,11 @@ def tell_of_messages(story: Story) -> None:
 
 
 def tell_of_configuration(story: Story) -> None:
-    smtp = story.call(
-        "POST /v1/integrations", json={"providerId": "nodemailer", "channel": "email", "credentials": SMTP}
-    )
+    mail = {"providerId": "nodemailer", "channel": "email", "credentials": SMTP, "active": True}
+    smtp = story.call("POST /v1/integrations", json=mail)
     story.send("POST /v1/integrations/{integrationId}/test", integrationId=smtp["_id"])
+    story.send("POST /v1/workflows/steps/test-email")
+    story.call("PUT /v1/integrations/{integrationId}", json={"active": False})
     made = story.send("POST /v1/integrations")
     story.send("PUT /v1/integrations/{integrationId}", integrationId=made["_id"])
     slack = {"applicationId": "A1", "clientId": "1.2", "secretKey": "secret"}

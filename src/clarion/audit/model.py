@@ -74,6 +74,7 @@ class Action(StrEnum):
     INTEGRATION_SET_PRIMARY = "integration.setPrimary"
     INTEGRATION_ORDER = "integration.order"
     INTEGRATION_DELETE = "integration.delete"
+    INTEGRATION_TEST_EMAIL = "integration.testEmail"
     WEBHOOK_ENDPOINT_CREATE = "webhookEndpoint.create"
     WEBHOOK_ENDPOINT_UPDATE = "webhookEndpoint.update"
     WEBHOOK_ENDPOINT_ROTATE_SECRET = "webhookEndpoint.rotateSecret"  # noqa: S105 - an action

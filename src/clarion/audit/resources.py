@@ -22,9 +22,9 @@ from clarion.members.model import Link, Member
 from clarion.providers.definition.fields import MASK, mask_secrets
 from clarion.providers.registry import find_provider
 from clarion.secret import Secret
-from clarion.sending.suppressions.model import Suppression
+from clarion.sending.suppressions.model import Suppression, mask_address
 from clarion.subscribers.addresses.model import ChannelConnection, mask_auth
-from clarion.vocabulary import Channel, Role
+from clarion.vocabulary import Role
 from clarion.webhooks.model import Endpoint
 from clarion.workflows.model import Step, VersionedWorkflow
 
@@ -133,12 +133,8 @@ def _show_value(variable: EnvironmentVariable, environment_id: EnvironmentId) ->
     return None if value is None else Secret(value)
 
 
-def _mask_address(suppression: Suppression) -> str:
-    """Return what people need to recognize an address, and too little to write to it."""
-    if suppression.channel is Channel.EMAIL:
-        local, _, domain = suppression.address.rpartition("@")
-        return f"{suppression.channel}:{local[:1]}***@{domain}"
-    return f"{suppression.channel}:***{suppression.address[-3:]}"
+def _show_address(suppression: Suppression) -> str:
+    return f"{suppression.channel}:{mask_address(suppression.channel, suppression.address)}"
 
 
 _KINDS: dict[type, _Kind] = {
@@ -238,7 +234,7 @@ _KINDS: dict[type, _Kind] = {
     ),
     Suppression: _Kind(
         type=TargetType.SUPPRESSION,
-        id=_mask_address,
+        id=_show_address,
         name=None,
         fields={"channel": "channel", "reason": "reason"},
     ),

@@ -128,7 +128,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     handler: Handler
     scope: Scope | None
     also: tuple[Scope, ...]
-    """Further scopes that the caller needs, because the result shows their data."""
+    """Further scopes that the caller needs, because the result shows their data, or it does what they allow."""
     is_for_subscribers: bool
     is_for_members: bool
     """For a member who is signed in, in no environment."""

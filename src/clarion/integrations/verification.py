@@ -73,13 +73,20 @@ async def send_test_message(call: DetachedCall, integration_id: IntegrationId, b
     if needed is not None and not recipient.get(needed):
         raise Invalid.field(f"to.{needed}", f"is missing; {_address_hint(integration)}")
     outgoing = _outgoing(integration, recipient, body, message_id=id_text(new_id(call.now)))
+    result = await send_once(call, integration, outgoing)
+    error = result.error
+    if needed is None and error and error.kind is FailureKind.RECIPIENT_INVALID and result.answer is UNSET:
+        # Nothing was sent: the chat provider lacks an address.
+        raise Invalid.field("to", f"is not enough: {error.message}; {_address_hint(integration)}")
+    return result
+
+
+async def send_once(call: DetachedCall, integration: Integration, outgoing: Outgoing) -> TestMessageOut:
+    """Send a message without trying again, and return what the provider answers."""
     started = call.now
     try:
         sent = await call.services.gateway.send(integration.provider_id, outgoing)
     except SendFailure as failure:
-        if needed is None and failure.kind is FailureKind.RECIPIENT_INVALID and failure.raw is None:
-            # Nothing was sent: the chat provider lacks an address.
-            raise Invalid.field("to", f"is not enough: {failure.message}; {_address_hint(integration)}") from failure
         return _failed(failure, milliseconds=call.now - started)
     return TestMessageOut(
         success=True,

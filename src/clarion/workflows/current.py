@@ -6,12 +6,12 @@ from clarion.content.translations.groups import ResourceType, Translated
 from clarion.content.translations.known import KnownTexts, get_known_texts
 from clarion.db.port import Connection
 from clarion.environments.variables.store import list_keys
-from clarion.errors import PreconditionFailed
+from clarion.errors import NotFound, PreconditionFailed
 from clarion.http.operation import Call
 from clarion.http.preconditions import IfMatch
-from clarion.ids import WorkflowKey
+from clarion.ids import EnvironmentId, WorkflowKey
 from clarion.workflows import store
-from clarion.workflows.model import VersionedWorkflow, Workflow, WorkflowVersion
+from clarion.workflows.model import Step, VersionedWorkflow, Workflow, WorkflowVersion
 from clarion.workflows.wire import WorkflowOut, etag_of
 
 
@@ -40,6 +40,18 @@ async def find_known(
     """Find the texts, and the keys of variables of environments, that templates can name."""
     texts = await get_known_texts(db, translated(workflow), with_keys=version.refers_to_texts)
     return texts, await list_keys(db, workflow.environment_id)
+
+
+async def get_step(
+    db: Connection, environment_id: EnvironmentId, workflow_key: WorkflowKey, step_id: str
+) -> tuple[Workflow, WorkflowVersion, Step]:
+    """Return a step of the present version, with its workflow."""
+    workflow = await store.get_workflow(db, environment_id, workflow_key)
+    version = await store.get_version(db, workflow)
+    step = version.find_step(step_id)
+    if step is None:
+        raise NotFound("Step", step_id)
+    return workflow, version, step
 
 
 def translated(workflow: Workflow) -> Translated:

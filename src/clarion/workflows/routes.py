@@ -1,51 +1,35 @@
 """Workflows: create, read, change, list, copy, delete; and previews of their steps."""
 
 import asyncio
-from collections.abc import Mapping
-from functools import partial
-from typing import Any
 
 from msgspec import UnsetType
 
 from clarion.audit.model import Action
 from clarion.audit.recording import author_of, record_request
-from clarion.content.environment import find_environment_content
-from clarion.content.layouts.usage import find_previewed_layout, name_layouts
+from clarion.content.layouts.usage import name_layouts
 from clarion.content.translations.groups import ResourceType, list_groups
-from clarion.content.translations.known import find_texts
 from clarion.content.translations.switching import switch_translations
-from clarion.db.port import Connection
-from clarion.errors import NotFound
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.http.preconditions import IfMatch
 from clarion.http.wire import changes_of
-from clarion.ids import EnvironmentId, WorkflowKey
-from clarion.jsontext import plain_value
-from clarion.preferences.unsubscribe.targets import make_sample_links
-from clarion.templates.texts import NAME as TEXTS
+from clarion.ids import WorkflowKey
 from clarion.vocabulary import Scope, StepType
 from clarion.workflows import actions, store
-from clarion.workflows.current import find_known, lock_workflow, show_workflow, translated
+from clarion.workflows.current import find_known, get_step, lock_workflow, show_workflow, translated
 from clarion.workflows.history import (
     VersionKind,
     VersionOrigin,
 )
 from clarion.workflows.listing import list_workflow_page
-from clarion.workflows.model import Step, VersionedWorkflow, Workflow, WorkflowVersion
-from clarion.workflows.preview import render_preview
+from clarion.workflows.model import VersionedWorkflow, Workflow
 from clarion.workflows.step_wire import (
-    PreviewIn,
-    PreviewOut,
-    PreviewPayloadIn,
-    PreviewResultOut,
     StepKind,
     StepOut,
     StepSchemaOut,
-    UnsavedPreviewIn,
 )
 from clarion.workflows.steps import build_steps, check_definition
-from clarion.workflows.variables import describe_variables, digest_variables, find_unknown_variables, workflow_variables
+from clarion.workflows.variables import describe_variables, find_unknown_variables
 from clarion.workflows.wire import (
     DuplicateIn,
     ListedWorkflowOut,
@@ -190,85 +174,11 @@ async def list_step_schemas(_: Call) -> list[StepSchemaOut]:
 @operation("GET", "/v2/workflows/{workflowId}/steps/{stepId}", scope=Scope.WORKFLOWS_READ)
 async def get_workflow_step(call: Call, workflow_key: WorkflowKey, step_id: str) -> StepOut:
     """Retrieve a step of a workflow by its identifier, `_id` or slug."""
-    workflow, version, step = await _get_step(call.db, call.environment_id, workflow_key, step_id)
+    workflow, version, step = await get_step(call.db, call.environment_id, workflow_key, step_id)
     known, env_keys = await find_known(call.db, workflow, version)
     variables = describe_variables(version, step, whole=True, env_keys=env_keys)
     unknown = find_unknown_variables(version, known, env_keys, is_critical=workflow.is_critical)
     return StepOut.of(step, workflow, variables, call.services.names.origin, unknown.get(step.id, ()))
-
-
-@operation(
-    "POST",
-    "/v2/workflows/{workflowId}/step/{stepId}/preview",
-    scope=Scope.WORKFLOWS_READ,
-    status=201,
-    body=PreviewIn,
-    body_limit=LARGE_BODY,
-    transaction=Transaction.NONE,
-)
-async def preview_workflow_step(
-    call: DetachedCall, workflow_key: WorkflowKey, step_id: str, body: PreviewIn
-) -> PreviewOut:
-    """Render a step with the given variables; nothing is saved or sent."""
-    workflow, version, step = await call.database.read(
-        lambda db: _get_step(db, call.caller.environment_id, workflow_key, step_id)
-    )
-    schema = version.payload_schema if version.validate_payload else None
-    values = step.controls if body.control_values is None else body.control_values
-    variables = await _variables_of(call, body, workflow)
-    if version.refers_to_texts or body.control_values is not None:
-        owner = translated(workflow)
-        variables[TEXTS] = await call.database.read(partial(find_texts, owner=owner, locale=variables["locale"]))
-    result = await _preview(call, step.type, values, variables, schema)
-    return PreviewOut.of(body, result, version.payload_schema, variables)
-
-
-@operation(
-    "POST",
-    "/v1/workflows/steps/preview",
-    scope=Scope.WORKFLOWS_READ,
-    body=UnsavedPreviewIn,
-    body_limit=LARGE_BODY,
-    transaction=Transaction.NONE,
-)
-async def preview_unsaved_step(call: DetachedCall, body: UnsavedPreviewIn) -> PreviewOut:
-    """Render a step that need not be saved, nor its workflow, with the given variables; nothing is saved or sent."""
-    values = body.control_values or {}
-    variables = await _variables_of(call, body, None)
-    if body.workflow_id is not None:
-        find = partial(store.get_workflow, environment_id=call.environment_id, reference=body.workflow_id)
-        owner = translated(await call.database.read(find))
-        variables[TEXTS] = await call.database.read(partial(find_texts, owner=owner, locale=variables["locale"]))
-    result = await _preview(call, StepType(body.type.value), values, variables, body.payload_schema)
-    return PreviewOut.of(body, result, body.payload_schema, variables)
-
-
-async def _preview(
-    call: DetachedCall,
-    step_type: StepType,
-    values: dict[str, Any],
-    variables: Mapping[str, Any],
-    schema: dict[str, Any] | None,
-) -> PreviewResultOut:
-    find = partial(find_previewed_layout, environment_id=call.environment_id, step_type=step_type, controls=values)
-    layout = await call.database.read(partial(find, locale=variables["locale"]))
-    preview = await asyncio.to_thread(render_preview, step_type, values, variables, schema, layout)
-    return PreviewResultOut(type=step_type, preview=preview)
-
-
-async def _variables_of(call: DetachedCall, body: PreviewIn, workflow: Workflow | None) -> dict[str, Any]:
-    """The variables that are given, and what the environment has where they are not."""
-    given_values: dict[str, Any] = plain_value(body.preview_payload or PreviewPayloadIn())
-    content = await call.database.read(
-        partial(find_environment_content, environment_id=call.caller.environment_id, vault=call.services.vault)
-    )
-    locale = given_values["subscriber"].get("locale") or content.default_locale
-    links = make_sample_links(
-        call.services.settings.public_url, is_critical=workflow is not None and workflow.is_critical
-    )
-    known = {} if workflow is None else workflow_variables(workflow)
-    defaults = {"workflow": known, "step": digest_variables(None), "env": content.masked_env, "locale": locale}
-    return defaults | links | given_values
 
 
 async def _switch_translations(call: Call, workflow: Workflow, body: WorkflowPatch) -> None:
@@ -278,14 +188,3 @@ async def _switch_translations(call: Call, workflow: Workflow, body: WorkflowPat
 
 def _saved_by(call: Call) -> VersionOrigin:
     return VersionOrigin(actor=author_of(call).actor)
-
-
-async def _get_step(
-    db: Connection, environment_id: EnvironmentId, workflow_key: WorkflowKey, step_id: str
-) -> tuple[Workflow, WorkflowVersion, Step]:
-    workflow = await store.get_workflow(db, environment_id, workflow_key)
-    version = await store.get_version(db, workflow)
-    step = version.find_step(step_id)
-    if step is None:
-        raise NotFound("Step", step_id)
-    return workflow, version, step

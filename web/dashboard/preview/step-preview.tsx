@@ -9,14 +9,9 @@ import { type PreviewRequest, usePreview } from "./use-preview.ts";
 type StepType = components["schemas"]["StepType"];
 
 export type StepPreviewProps = {
-  /** Whose translations it has. */
-  workflowId: string;
   stepType: PreviewRequest["type"];
-  /** What is in the form now. */
-  controlValues: Record<string, unknown>;
-  payloadSchema: Record<string, unknown> | null;
-  /** What templates see. */
-  variables: NonNullable<PreviewRequest["previewPayload"]>;
+  /** The step as it is in the form, and what its templates see. */
+  request: Omit<PreviewRequest, "type">;
 };
 
 const CHANNELS: Partial<Record<StepType, (props: ChannelProps) => preact.JSX.Element>> = {
@@ -28,15 +23,8 @@ const CHANNELS: Partial<Record<StepType, (props: ChannelProps) => preact.JSX.Ele
 };
 
 /** A step as the chosen person would get it, while it is written. */
-export function StepPreview({ workflowId, stepType, controlValues, payloadSchema, variables }: StepPreviewProps) {
-  const { skip: _, ...values } = controlValues;
-  const preview = usePreview({
-    workflowId,
-    type: stepType,
-    controlValues: values,
-    payloadSchema,
-    previewPayload: variables,
-  });
+export function StepPreview({ stepType, request }: StepPreviewProps) {
+  const preview = usePreview({ ...request, type: stepType });
   const Channel = CHANNELS[stepType] ?? ValuesPreview;
   return (
     <section class="preview" aria-label={texts.preview} aria-busy={preview.isLoading}>
@@ -48,8 +36,8 @@ export function StepPreview({ workflowId, stepType, controlValues, payloadSchema
           stepType={stepType}
           shown={preview.shown ?? {}}
           problems={preview.problems}
-          person={variables.subscriber ?? {}}
-          isImportant={variables.workflow?.severity === "high"}
+          person={request.previewPayload?.subscriber ?? {}}
+          isImportant={request.previewPayload?.workflow?.severity === "high"}
         />
       )}
     </section>

@@ -20,6 +20,12 @@ export const texts = {
   smsParts: (parts: number) => countText(parts, "part", "parts"),
   smsUsed: (used: number, limit: number) => `${used} of ${limit} in the last part`,
   smsSpecial: (characters: string) => `Written as UCS-2, with less in each part, because of ${characters}`,
+  testEmail: "Test e-mail",
+  sendTest: "Send test to me",
+  sendTestHint: (address: string) =>
+    `To ${address}, as it is here. Links to unsubscribe are samples, and copies get nothing.`,
+  sentThrough: (address: string, integration: string) => `To ${address} through ${integration}`,
+  addIntegration: "Add an integration",
   data: "Data for the application",
   values: "Values",
   encoding: "Encoding",

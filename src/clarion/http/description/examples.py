@@ -219,6 +219,11 @@ REQUESTS: dict[str, Any] = {
         "controlValues": _EMAIL_STEP["controlValues"],
         "previewPayload": {"payload": {"order": 42}},
     },
+    "TestEmailIn": {
+        "controlValues": _EMAIL_STEP["controlValues"],
+        "previewPayload": {"payload": {"order": 42}},
+        "to": "ada@example.com",
+    },
     "TranslationIn": {
         "resourceType": "workflow",
         "resourceId": "order-shipped",

@@ -70,6 +70,14 @@ def hash_address(environment_id: EnvironmentId, channel: Channel, folded: str) -
     return f"{_HASH_PREFIX}{digest.hexdigest()}"
 
 
+def mask_address(channel: Channel, address: str) -> str:
+    """Return what people need to recognize an address, and too little to write to it."""
+    if channel is Channel.EMAIL:
+        local, _, domain = address.rpartition("@")
+        return f"{local[:1]}***@{domain}"
+    return f"***{address[-3:]}"
+
+
 def is_address(channel: Channel, folded: str) -> bool:
     """Return whether a normalized text can be an address of the channel."""
     if not 0 < len(folded) <= MAX_ADDRESS:

@@ -1,6 +1,7 @@
 import { useUrlState } from "../../../api/url-state.ts";
 import { Tabs } from "../../../ui/tabs.tsx";
 import { StepPreview } from "../../preview/step-preview.tsx";
+import { TestEmail } from "../../preview/test-email.tsx";
 import { TestPanel } from "../../test-panel/test-panel.tsx";
 import { texts } from "../../texts/editor.ts";
 import { type DraftStep, stepBodyOf } from "./model.ts";
@@ -64,18 +65,20 @@ function Preview({ editor, step, sample }: SidePaneProps) {
   }
   const { draft, saved } = editor;
   const assumed = sampleOf(step, draft, saved.workflowId, sample.payload);
+  const { skip: _, ...controlValues } = step.controlValues;
+  const request = {
+    workflowId: saved.workflowId,
+    controlValues,
+    payloadSchema: draft.validatePayload ? draft.payloadSchema : null,
+    previewPayload: { ...sample.variables, ...assumed },
+  };
   return (
     <>
-      <StepPreview
-        workflowId={saved.workflowId}
-        stepType={step.type}
-        controlValues={step.controlValues}
-        payloadSchema={draft.validatePayload ? draft.payloadSchema : null}
-        variables={{ ...sample.variables, ...assumed }}
-      />
+      <StepPreview stepType={step.type} request={request} />
       {assumed.step.digest && <p class="small quiet">{texts.sampleDigest(SAMPLE_EVENTS)}</p>}
       {sample.subscriberId === "" && <p class="small quiet">{texts.noPerson}</p>}
       {!sample.isKnown && <p class="small quiet">{texts.unknownPerson}</p>}
+      {step.type === "email" && <TestEmail request={request} />}
     </>
   );
 }

@@ -5,10 +5,10 @@ import type { components } from "../../../../api/schema.d.ts";
 import { TextArea, TextField } from "../../../../ui/field.tsx";
 import { Form } from "../../../../ui/form.tsx";
 import { SubscriberPicker } from "../../../parts/pickers.tsx";
+import { TestResult } from "../../../parts/test-result.tsx";
 import { texts } from "../../../texts/integration-health.ts";
 import type { PartProps } from "../part.ts";
 import { type AddressName, addressesOf, hasSubject, type TestValues, testMessageOf } from "./model.ts";
-import { TestResult } from "./test-result.tsx";
 
 const FIRST: TestValues = {
   email: "",

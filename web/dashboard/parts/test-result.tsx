@@ -1,10 +1,10 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { components } from "../../../../api/schema.d.ts";
-import { durationText } from "../../../../ui/formats.ts";
-import { Json } from "../../../../ui/json.tsx";
-import { KeyValues } from "../../../../ui/key-values.tsx";
-import { Status } from "../../../../ui/status.tsx";
-import { texts } from "../../../texts/integration-health.ts";
+import type { components } from "../../api/schema.d.ts";
+import { durationText } from "../../ui/formats.ts";
+import { Json } from "../../ui/json.tsx";
+import { KeyValues } from "../../ui/key-values.tsx";
+import { Status } from "../../ui/status.tsx";
+import { texts } from "../texts/integration-health.ts";
 
 /** What the provider made of a test message, in its own words. */
 export function TestResult({ result }: { result: components["schemas"]["TestMessage"] }) {
@@ -13,7 +13,7 @@ export function TestResult({ result }: { result: components["schemas"]["TestMess
   const { success, error, answer, providerMessageId, milliseconds } = result;
   const time = durationText(milliseconds);
   return (
-    <section ref={element} class="integration-result stack" tabIndex={-1} aria-label={texts.result}>
+    <section ref={element} class="test-result stack" tabIndex={-1} aria-label={texts.result}>
       <p>
         <Status tone={success ? "good" : "bad"}>{success ? texts.accepted(time) : texts.refused(time)}</Status>
       </p>
