@@ -331,3 +331,18 @@ async def test_the_editor_is_accessible_and_fits(desk: Desk, page: Page, query: 
     await page.wait_for_load_state("networkidle")
 
     assert await list_problems(page) == []
+
+
+async def test_a_workflow_decides_about_tracking(desk: Desk, page: Page) -> None:
+    await make_workflow(desk)
+    await open_editor(desk, page)
+    await page.get_by_text("Tracking of e-mails").click()
+    await page.get_by_label("Opens", exact=True).select_option("Tracked")
+    await page.get_by_label("Clicks on links", exact=True).select_option("Not tracked")
+    await save(page)
+    assert (await read_workflow(desk))["tracking"] == {"opens": True, "clicks": False}
+
+    await page.get_by_label("Opens", exact=True).select_option("As the environment does")
+    await save(page)
+    assert (await read_workflow(desk))["tracking"] == {"clicks": False}
+    assert await list_problems(page) == []

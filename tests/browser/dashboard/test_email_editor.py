@@ -5,8 +5,9 @@ from playwright.async_api import Page, expect
 
 from tests.browser.dashboard.desk import Desk
 from tests.browser.dashboard.looks import list_problems
-from tests.browser.dashboard.test_editor import MAIL, make_workflow, open_editor, read_workflow, save
+from tests.browser.dashboard.test_editor import MAIL, add_step, make_workflow, open_editor, read_workflow, save
 from tests.browser.dashboard.test_layouts import make_layout
+from tests.browser.dashboard.vendor import add_integration, mail_vendor, sent_bodies
 
 
 async def test_a_body_becomes_mjml_with_completion_and_a_preview(desk: Desk, page: Page) -> None:
@@ -65,3 +66,69 @@ async def test_the_preview_is_in_the_chosen_language(desk: Desk, page: Page) -> 
     await expect(preview.get_by_text("Good day")).to_be_visible()
     await page.get_by_label("Language", exact=True).select_option("de_DE")
     await expect(preview.get_by_text("Guten Tag")).to_be_visible()
+
+
+async def test_an_email_is_sent_as_a_test_to_the_one_who_writes_it(desk: Desk, page: Page) -> None:
+    async with mail_vendor() as vendor:
+        made = await add_integration(desk, vendor)
+        await make_workflow(desk, MAIL)
+        await open_editor(desk, page, "?step=mail")
+        await page.get_by_role("textbox", name="Subject", exact=True).click()
+        await page.keyboard.press("Control+End")
+        await page.keyboard.type(", not saved yet")
+
+        await page.get_by_role("button", name="Send test to me").click()
+
+        result = page.get_by_role("region", name="Result", exact=True)
+        await expect(result).to_contain_text("vendor-42")
+        await expect(page.get_by_text(f"To owner@example.com through {made['identifier']}")).to_be_visible()
+        (mail,) = sent_bodies(vendor)
+        assert mail["to"] == ["owner@example.com"]
+        assert mail["subject"].startswith("[Test] ")
+        assert mail["subject"].endswith(", not saved yet")
+        assert await list_problems(page) == []
+
+
+async def test_a_test_without_an_integration_says_where_to_add_one(desk: Desk, page: Page) -> None:
+    await make_workflow(desk, MAIL)
+    await open_editor(desk, page, "?step=mail")
+
+    await page.get_by_role("button", name="Send test to me").click()
+
+    await expect(page.get_by_role("alert")).to_contain_text("add one first")
+    await expect(page.get_by_role("link", name="Add an integration")).to_be_visible()
+
+
+async def test_who_may_not_edit_sends_no_tests(desk: Desk, page: Page) -> None:
+    await make_workflow(desk, MAIL)
+    await desk.open(page, "/workflows/welcome?step=mail", role="viewer")
+
+    await expect(page.get_by_role("region", name="Preview")).to_be_visible()
+    await expect(page.get_by_role("button", name="Send test to me")).to_have_count(0)
+
+
+async def test_remarks_stand_under_their_fields_and_are_no_problems(desk: Desk, page: Page) -> None:
+    controls = {"subject": "Hello", "body": '<p>Hi</p><img src="https://example.com/a.png">', "unheardOf": 1}
+    await make_workflow(desk, {**MAIL, "controlValues": controls})
+    await open_editor(desk, page, "?step=mail")
+
+    remarks = page.get_by_role("region", name="Remarks")
+    await expect(remarks).to_contain_text("2 remarks")
+    await expect(remarks).to_contain_text("unheardOf")
+    await expect(page.get_by_role("list", name="Remarks")).to_contain_text("alt")
+    await expect(page.get_by_role("region", name="Problems")).to_have_count(0)
+    assert await list_problems(page) == []
+
+
+async def test_a_new_email_starts_with_the_default_layout(desk: Desk, page: Page) -> None:
+    await make_layout(desk)
+    await make_workflow(desk, MAIL)
+    await open_editor(desk, page)
+    await add_step(page, "Email")
+
+    layout = page.get_by_label("Layout", exact=True)
+    await expect(layout).to_have_value("news")
+    await expect(page.get_by_text("New e-mails start with News, the default")).to_be_visible()
+    await layout.select_option("No layout")
+    await expect(page.get_by_role("textbox", name="Subject", exact=True)).to_be_visible()
+    assert await list_problems(page) == []

@@ -7,6 +7,7 @@ from playwright.async_api import Page, Route, expect
 
 from tests.browser.conftest import on_both_databases
 from tests.browser.dashboard.desk import Desk, make_desk
+from tests.browser.dashboard.looks import list_problems
 
 
 def workflow(name: str, body: str = "Hello") -> dict[str, Any]:
@@ -35,7 +36,7 @@ async def test_an_environment_is_made_changed_and_deleted(desk: Desk, page: Page
     await expect(dialog).to_have_count(0)
     await page.get_by_role("button", name=f"Settings of {name}").click()
     await expect(dialog.get_by_label("Triggers: a second")).to_have_value("50")
-    await dialog.get_by_role("switch").click()
+    await dialog.get_by_role("switch", name="Require a hash").click()
     await expect(page.get_by_text("Saved")).to_be_visible()
     await page.keyboard.press("Escape")
 
@@ -44,6 +45,52 @@ async def test_an_environment_is_made_changed_and_deleted(desk: Desk, page: Page
     await dialog.get_by_label(f"Type {name} to confirm").fill(name)
     await dialog.get_by_role("button", name="Delete").click()
     await expect(page.get_by_role("row", name=name)).to_have_count(0)
+
+
+async def test_replies_and_tracking_are_switched_on_where_one_looks_for_them(desk: Desk, page: Page) -> None:
+    await desk.open(page, "/environments")
+    settings = page.get_by_role("row", name=desk.identifier).get_by_role("button", name="Settings of")
+    await settings.click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Track opens").check()
+    await dialog.get_by_label("Ask for replies").check()
+    assert await list_problems(page) == []
+    await page.set_viewport_size({"width": 1280, "height": 800})
+    await dialog.get_by_role("button", name="Save").click()
+    # The service of the tests has no public address.
+    host_of_links = dialog.get_by_label("Host of tracked links")
+    await expect(host_of_links).to_have_attribute("aria-invalid", "true")
+    await expect(dialog.get_by_text("CLARION_PUBLIC_URL").first).to_be_visible()
+
+    await dialog.get_by_label("Track opens").uncheck()
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(dialog.get_by_label("Host for replies")).to_have_attribute("aria-invalid", "true")
+    await dialog.get_by_label("Host for replies").fill("in.example.com")
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(dialog).to_have_count(0)
+    environment = await desk.call("GET", "/v1/environments/me")
+    assert environment["replies"] == {"enabled": True, "domain": "in.example.com"}
+    await settings.click()
+    await expect(dialog.get_by_label("Host for replies")).to_have_value("in.example.com")
+
+
+async def test_the_host_of_links_says_whether_it_was_proven(desk: Desk, page: Page) -> None:
+    answer = {"opens": True, "clicks": False, "domain": "links.example.com"}
+
+    async def tracked(route: Route) -> None:
+        reply = await route.fetch()
+        listed = [one | {"tracking": answer} for one in await reply.json()]
+        await route.fulfill(response=reply, json=listed)
+
+    await page.route("**/v1/environments", tracked)
+    await desk.open(page, "/environments")
+    settings = page.get_by_role("row", name=desk.identifier).get_by_role("button", name="Settings of")
+    await settings.click()
+    dialog = page.get_by_role("dialog")
+    await expect(dialog.get_by_label("Track opens")).to_be_checked()
+    await expect(dialog.get_by_text("Checked: it leads to this installation.")).to_be_visible()
+    await dialog.get_by_label("Host of tracked links").fill("other.example.com")
+    await expect(dialog.get_by_text("It is checked when you save")).to_be_visible()
 
 
 async def test_settings_that_were_saved_close_when_the_list_has_them(desk: Desk, page: Page) -> None:

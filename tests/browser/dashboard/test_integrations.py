@@ -238,3 +238,17 @@ async def _list_of(desk: Desk, channel: str) -> list[dict[str, Any]]:
 
 async def _order_of(desk: Desk) -> list[str]:
     return [one["name"] for one in sorted(await _list_of(desk, "email"), key=lambda one: -one["priority"])]
+
+
+async def test_an_email_integration_shows_where_its_provider_hands_over_replies(desk: Desk, page: Page) -> None:
+    replies = {"enabled": True, "domain": "in.example.com"}
+    await desk.call("PATCH", f"/v1/environments/{desk.environment['_id']}", {"replies": replies})
+    async with mail_vendor() as vendor:
+        made = await add_integration(desk, vendor)
+    await desk.open(page, f"/integrations/{made['_id']}?part=replies")
+
+    part = page.get_by_role("region", name="Address for replies")
+    await expect(part).to_contain_text("/v2/inbound-webhooks/mail/")
+    await expect(part).to_contain_text("ask for replies at in.example.com")
+    await expect(part).to_contain_text("an MX record")
+    assert await list_problems(page) == []

@@ -1,5 +1,4 @@
 /** Chooses the layout of an e-mail. */
-import { api, dataOf } from "../../api/client.ts";
 import { useLoaded } from "../../api/loaded.ts";
 import { SelectField } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -7,15 +6,11 @@ import type { FieldProps } from "../schema-form/field.ts";
 import type { PlainField } from "../schema-form/model.ts";
 import { useSession } from "../session.ts";
 import { texts } from "../texts/email.ts";
+import { loadLayouts } from "./layouts.ts";
 
-const MAX_LAYOUTS = 100;
-
-export default function LayoutField({ field, path, value, onValue, context }: FieldProps<PlainField>) {
+export default function LayoutField({ path, value, onValue, context }: FieldProps<PlainField>) {
   const { environment } = useSession();
-  const layouts = useLoaded(`layouts ${environment.identifier}`, async (signal) => {
-    const params = { query: { limit: MAX_LAYOUTS, orderBy: "name" as const, orderDirection: "ASC" as const } };
-    return dataOf(await api.GET("/v2/layouts", { params, signal })).layouts;
-  });
+  const layouts = useLoaded(`layouts ${environment.identifier}`, loadLayouts);
   const chosen = typeof value === "string" ? value : "";
   const known = (layouts.data ?? []).map(({ layoutId, name, isDefault }) => ({
     value: layoutId,
@@ -28,7 +23,7 @@ export default function LayoutField({ field, path, value, onValue, context }: Fi
       {layouts.error !== undefined && <Problem error={layouts.error} onRetry={layouts.reload} />}
       <SelectField
         label={texts.layout}
-        hint={field.hint}
+        hint={texts.layoutHint(layouts.data?.find((one) => one.isDefault)?.name)}
         value={chosen}
         options={[{ value: "", label: texts.noLayout }, ...known, ...(isUnknown ? [unknown] : [])]}
         onValue={(layoutId) => onValue(layoutId === "" ? undefined : layoutId)}

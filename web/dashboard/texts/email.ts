@@ -9,6 +9,10 @@ export const texts = {
   },
   layout: "Layout",
   noLayout: "No layout",
+  layoutHint: (name: string | undefined) =>
+    name === undefined
+      ? "What stands around the e-mail."
+      : `What stands around the e-mail. New e-mails start with ${name}, the default; without a choice there is none.`,
   isDefault: (name: string) => `${name} (default)`,
   unknownLayout: (key: string) => `${key} (deleted)`,
 };

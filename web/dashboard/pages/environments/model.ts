@@ -1,5 +1,6 @@
 /** The settings of an environment as a form has them: texts, of which empty ones mean the installation's settings. */
 import type { components } from "../../../api/schema.d.ts";
+import { isSame } from "../../values.ts";
 
 type Environment = components["schemas"]["Environment"];
 type Patch = components["schemas"]["EnvironmentPatch"];
@@ -18,7 +19,13 @@ export const RETENTIONS: readonly RetentionName[] = [
   "workflowVersions",
 ];
 
-export type SettingsForm = {
+/** What is said of e-mails; an empty host is none. */
+export type MailForm = {
+  tracking: { opens: boolean; clicks: boolean; domain: string };
+  replies: { enabled: boolean; domain: string };
+};
+
+export type SettingsForm = MailForm & {
   name: string;
   timezone: string;
   limits: Record<LimitName, { perSecond: string; burst: string }>;
@@ -34,11 +41,15 @@ export function formOf(environment: Environment): SettingsForm {
       return { perSecond: textOf(limit?.perSecond), burst: textOf(limit?.burst) };
     }),
     retentionDays: fromNames(RETENTIONS, (name) => textOf(environment.retentionDays[name])),
+    tracking: { ...environment.tracking, domain: environment.tracking.domain ?? "" },
+    replies: { ...environment.replies, domain: environment.replies.domain ?? "" },
   };
 }
 
-export function patchOf(form: SettingsForm): Patch {
+/** What changes; of e-mails only what differs, because their hosts are checked again when they are sent. */
+export function patchOf(form: SettingsForm, before: Environment): Patch {
   return {
+    ...mailPatchOf(form, formOf(before)),
     name: form.name,
     timezone: form.timezone.trim() || null,
     limits: fromNames(LIMITS, (name) => {
@@ -49,6 +60,14 @@ export function patchOf(form: SettingsForm): Patch {
       const days = form.retentionDays[name];
       return days === "" ? null : Number(days);
     }),
+  };
+}
+
+function mailPatchOf({ tracking, replies }: MailForm, before: MailForm): Pick<Patch, "tracking" | "replies"> {
+  const hostOf = (domain: string) => domain.trim() || null;
+  return {
+    ...(!isSame(tracking, before.tracking) && { tracking: { ...tracking, domain: hostOf(tracking.domain) } }),
+    ...(!isSame(replies, before.replies) && { replies: { ...replies, domain: hostOf(replies.domain) } }),
   };
 }
 

@@ -8,6 +8,7 @@ import { Form } from "../../../ui/form.tsx";
 import { notify } from "../../../ui/notices.tsx";
 import { texts } from "../../texts/environments.ts";
 import { InboxSettings } from "./inbox-settings.tsx";
+import { MailSettings } from "./mail-settings.tsx";
 import { formOf, LIMITS, patchOf, RETENTIONS } from "./model.ts";
 
 type SettingsProps = {
@@ -16,12 +17,12 @@ type SettingsProps = {
   onSaved: () => Promise<void>;
 };
 
-/** Name, time zone, limits and retention of an environment. */
+/** Name, time zone, e-mails, limits and retention of an environment. */
 export function EnvironmentSettings({ environment, onClose, onSaved }: SettingsProps) {
   const [form, setForm] = useState(formOf(environment));
   const saving = useAction(async () => {
     const params = { path: { environmentId: environment._id } };
-    await api.PATCH("/v1/environments/{environmentId}", { params, body: patchOf(form) });
+    await api.PATCH("/v1/environments/{environmentId}", { params, body: patchOf(form, environment) });
     notify(texts.saved);
     await onSaved();
     onClose();
@@ -43,6 +44,13 @@ export function EnvironmentSettings({ environment, onClose, onSaved }: SettingsP
           value={form.timezone}
           onValue={(timezone) => setForm({ ...form, timezone })}
           problem={saving.fields.timezone}
+        />
+        <MailSettings
+          form={form}
+          provenDomain={environment.tracking.domain}
+          identifier={environment.identifier}
+          onForm={(mail) => setForm({ ...form, ...mail })}
+          problems={saving.fields}
         />
         <h3>{texts.limits}</h3>
         <p class="small quiet">{texts.limitsHint}</p>

@@ -17,6 +17,7 @@ import { isBuiltIn } from "./form/model.ts";
 import { HealthPart } from "./health/health-part.tsx";
 import type { PartProps } from "./part.ts";
 import { ReceiptsPart } from "./receipts-part.tsx";
+import { RepliesPart } from "./replies-part.tsx";
 import { SettingsPart } from "./settings-part.tsx";
 import { TestPart } from "./test-message/test-part.tsx";
 
@@ -79,6 +80,7 @@ function Content(props: PartProps) {
       {current === "settings" && <SettingsPart {...props} />}
       {current === "test" && <TestPart {...props} />}
       {current === "receipts" && <ReceiptsPart {...props} />}
+      {current === "replies" && <RepliesPart {...props} />}
     </Page>
   );
 }
@@ -92,6 +94,9 @@ function listParts(provider: Provider, canWrite: boolean): PartName[] {
   }
   if (canWrite && provider.receipts) {
     parts.push("receipts");
+  }
+  if (canWrite && provider.channel === "email") {
+    parts.push("replies");
   }
   return parts;
 }

@@ -23,10 +23,15 @@ import { useSample } from "./use-sample.ts";
 import { variablesOf } from "./variables.ts";
 import { WorkflowForm } from "./workflow-form.tsx";
 
-type WorkflowEditorProps = { workflow: Workflow; schemas: components["schemas"]["StepSchema"][] };
+type WorkflowEditorProps = {
+  workflow: Workflow;
+  schemas: components["schemas"]["StepSchema"][];
+  /** The layout that new e-mails start with. */
+  defaultLayout: string | undefined;
+};
 
 /** Steps, the form of one of them, and what it sends; on a narrow screen one of these at a time. */
-export function WorkflowEditor({ workflow, schemas }: WorkflowEditorProps) {
+export function WorkflowEditor({ workflow, schemas, defaultLayout }: WorkflowEditorProps) {
   const { environment } = useSession();
   const canWrite = useCan("workflows:write");
   const editor = useEditor(workflow, draftKey(environment.identifier, "workflow", workflow._id));
@@ -66,7 +71,13 @@ export function WorkflowEditor({ workflow, schemas }: WorkflowEditorProps) {
       <PartTabs />
       <div class="editor" data-part={partOf(state)}>
         <div class="editor-steps">
-          <StepList editor={editor} problems={problems} canWrite={canWrite} chosen={step?.key} />
+          <StepList
+            editor={editor}
+            problems={problems}
+            canWrite={canWrite}
+            chosen={step?.key}
+            defaultLayout={defaultLayout}
+          />
           <ProblemList problems={problems} draft={draft} />
         </div>
         <div class="editor-form">

@@ -29,6 +29,7 @@ const base: Draft = {
   payloadSchema: null,
   validatePayload: false,
   isTranslationEnabled: false,
+  tracking: { opens: null, clicks: null },
   steps: [makeStep("a", { subject: "Hi", body: "…" }), makeStep("b"), makeStep("c")],
 };
 

@@ -23,6 +23,7 @@ const SETTINGS = [
   "payloadSchema",
   "validatePayload",
   "isTranslationEnabled",
+  "tracking",
 ] as const;
 const STEP_FIELDS = ["name", "stepId", "active", "filters", "shouldStopOnFail"] as const;
 const CONTROL = "controlValues.";

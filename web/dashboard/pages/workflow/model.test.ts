@@ -16,6 +16,7 @@ function makeDraft(...names: string[]): Draft {
     payloadSchema: null,
     validatePayload: false,
     isTranslationEnabled: false,
+    tracking: { opens: null, clicks: null },
     steps: [],
   };
   for (const name of names) {

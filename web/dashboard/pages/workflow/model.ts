@@ -40,6 +40,8 @@ export type Draft = {
   payloadSchema: JsonObject | null;
   validatePayload: boolean;
   isTranslationEnabled: boolean;
+  /** Null: as the environment does. */
+  tracking: { opens: boolean | null; clicks: boolean | null };
   steps: DraftStep[];
 };
 
@@ -68,6 +70,7 @@ export function draftOf(workflow: Workflow): Draft {
     payloadSchema: workflow.payloadSchema ?? null,
     validatePayload: workflow.validatePayload,
     isTranslationEnabled: workflow.isTranslationEnabled,
+    tracking: { opens: workflow.tracking?.opens ?? null, clicks: workflow.tracking?.clicks ?? null },
     steps: workflow.steps.map((step) => ({
       key: step._id,
       _id: step._id,
@@ -112,8 +115,13 @@ export function newVariant(step: DraftStep, name: string): DraftVariant {
   return { key, name, filters: [], controlValues: structuredClone(controlValues) };
 }
 
-/** A new step that no other one has the identifier of. */
-export function newStep(type: StepKind, name: string, steps: readonly DraftStep[]): DraftStep {
+/** A new step that no other one has the identifier of; an e-mail has the default layout. */
+export function newStep(
+  type: StepKind,
+  name: string,
+  steps: readonly DraftStep[],
+  defaultLayout?: string | undefined,
+): DraftStep {
   const stepId = freeName(kebab(name) || kebab(type), new Set(steps.map((step) => step.stepId)));
   return {
     key: freeName(`new-${stepId}`, new Set(steps.map((step) => step.key))),
@@ -121,7 +129,7 @@ export function newStep(type: StepKind, name: string, steps: readonly DraftStep[
     name,
     type,
     active: true,
-    controlValues: FIRST_VALUES[type] ?? {},
+    controlValues: { ...FIRST_VALUES[type], ...(type === "email" && defaultLayout && { layoutId: defaultLayout }) },
     filters: [],
     shouldStopOnFail: false,
     variants: [],

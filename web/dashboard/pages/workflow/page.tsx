@@ -4,6 +4,7 @@ import { useLoaded } from "../../../api/loaded.ts";
 import { Page } from "../../../ui/page.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Loading } from "../../../ui/states.tsx";
+import { findDefaultLayout } from "../../email/layouts.ts";
 import { useSession } from "../../session.ts";
 import { texts } from "../../texts/shell.ts";
 import { WorkflowEditor } from "./editor.tsx";
@@ -13,15 +14,16 @@ export default function WorkflowPage() {
   const { environment } = useSession();
   const workflowId = params.workflowId ?? "";
   const loaded = useLoaded(`${environment.identifier}/${workflowId}`, async (signal) => {
-    const [workflow, schemas] = await Promise.all([
+    const [workflow, schemas, defaultLayout] = await Promise.all([
       api.GET("/v2/workflows/{workflowId}", { params: { path: { workflowId } }, signal }),
       api.GET("/v1/workflows/steps/schemas", { signal }),
+      findDefaultLayout(signal),
     ]);
-    return { workflow: dataOf(workflow), schemas: dataOf(schemas) };
+    return { workflow: dataOf(workflow), schemas: dataOf(schemas), defaultLayout };
   });
   if (loaded.data && !loaded.isLoading) {
-    const { workflow, schemas } = loaded.data;
-    return <WorkflowEditor key={workflow._id} workflow={workflow} schemas={schemas} />;
+    const { workflow } = loaded.data;
+    return <WorkflowEditor key={workflow._id} {...loaded.data} />;
   }
   return (
     <Page title={texts.pages.workflow}>

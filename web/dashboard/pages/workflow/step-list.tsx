@@ -25,10 +25,12 @@ type StepListProps = {
   canWrite: boolean;
   /** The key of the step in the form; undefined: the settings. */
   chosen: string | undefined;
+  /** The layout that new e-mails start with. */
+  defaultLayout: string | undefined;
 };
 
 /** The steps from the top down, with everything that can be done to their order. */
-export function StepList({ editor, problems, canWrite, chosen }: StepListProps) {
+export function StepList({ editor, problems, canWrite, chosen, defaultLayout }: StepListProps) {
   const { draft, change } = editor;
   const state = useUrlState();
   const address = useEditorAddress();
@@ -46,7 +48,7 @@ export function StepList({ editor, problems, canWrite, chosen }: StepListProps) 
     setAnnouncement(texts.moved(step.name, to + 1, count));
   }
   function insert(index: number, kind: StepKind) {
-    const step = newStep(kind, runTexts.stepTypes[kind], draft.steps);
+    const step = newStep(kind, runTexts.stepTypes[kind], draft.steps, defaultLayout);
     change((before) => insertStep(before, index, step));
     setRemoved(null);
     state.set({ step: step.key, part: "form" }, { push: true });

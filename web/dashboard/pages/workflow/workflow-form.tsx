@@ -8,6 +8,7 @@ import { isObject, isSame } from "../../values.ts";
 import type { Draft, Severity } from "./model.ts";
 import { PreferencesForm } from "./preferences-form.tsx";
 import { Section } from "./section.tsx";
+import { TrackingForm } from "./tracking-form.tsx";
 
 type WorkflowFormProps = {
   workflowId: string;
@@ -93,6 +94,9 @@ export function WorkflowForm({ workflowId, draft, problems, canWrite, change }: 
           onPreferences={(preferences) => set({ preferences })}
           disabled={!canWrite}
         />
+      </Section>
+      <Section title={texts.tracking} isClosed={isSame(draft.tracking, { opens: null, clicks: null })}>
+        <TrackingForm tracking={draft.tracking} onTracking={(tracking) => set({ tracking })} disabled={!canWrite} />
       </Section>
       <Section title={texts.payload}>
         <div data-path="payloadSchema">

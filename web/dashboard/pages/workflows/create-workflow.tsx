@@ -4,6 +4,7 @@ import { api, dataOf } from "../../../api/client.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { SelectField, TextField } from "../../../ui/field.tsx";
 import { Form } from "../../../ui/form.tsx";
+import { findDefaultLayout } from "../../email/layouts.ts";
 import { texts as runTexts } from "../../texts/runs.ts";
 import { texts as stepTexts } from "../../texts/steps.ts";
 import { texts } from "../../texts/workflows.ts";
@@ -19,7 +20,8 @@ export function CreateWorkflow({ onClose, onCreated }: CreateWorkflowProps) {
   const [first, setFirst] = useState<StepKind | "">("in_app");
   const workflowId = typedId ?? kebab(name);
   const creating = useAction(async () => {
-    const steps = first === "" ? [] : [firstStep(first)];
+    const layout = first === "email" ? await findDefaultLayout() : undefined;
+    const steps = first === "" ? [] : [firstStep(first, layout)];
     const body = { name, workflowId, active: true, steps };
     const made = dataOf(await api.POST("/v2/workflows", { body }));
     onCreated(made.workflowId, made.steps[0]?.stepId);
@@ -60,7 +62,7 @@ export function CreateWorkflow({ onClose, onCreated }: CreateWorkflowProps) {
   );
 }
 
-function firstStep(kind: StepKind) {
-  const step = newStep(kind, runTexts.stepTypes[kind], []);
-  return stepBodyOf({ ...step, controlValues: texts.starters[kind] ?? step.controlValues });
+function firstStep(kind: StepKind, layout: string | undefined) {
+  const step = newStep(kind, runTexts.stepTypes[kind], [], layout);
+  return stepBodyOf({ ...step, controlValues: { ...step.controlValues, ...texts.starters[kind] } });
 }
