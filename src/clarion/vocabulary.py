@@ -206,6 +206,7 @@ class ChannelProvider(StrEnum):
     WHATSAPP_BUSINESS = "whatsapp-business"
     CHAT_WEBHOOK = "chat-webhook"
     TELEGRAM = "telegram"
+    WEBEX_MESSAGING = "webex-messaging"
     FCM = "fcm"
     APNS = "apns"
     EXPO = "expo"

@@ -29,6 +29,50 @@ async def client(service: Service) -> Novu:
     return Novu(secret_key=tenant.key, server_url=service.process.address, retry_config=None)
 
 
+ACCOUNTS = {
+    "msteams": {"client_id": "app-1", "secret_key": "secret", "tenant_id": "home"},
+    "webex-messaging": {"client_id": "client-1", "secret_key": "secret"},
+}
+ADDRESSES = (
+    ("msteams", "ms_teams_channel", {"team_id": "team-1", "channel_id": "19:abc@thread.tacv2"}),
+    ("msteams", "ms_teams_user", {"user_id": "6c31fd2c-0a8b-4c0e-9a52-3d2c1b8f7a10"}),
+    ("webex-messaging", "webex_room", {"room_id": "room-1"}),
+    ("webex-messaging", "webex_person", {"person_email": "ada@example.com"}),
+)
+
+
+async def test_teams_and_webex(client: Novu) -> None:
+    await call(client.subscribers.create, create_subscriber_request_dto={"subscriber_id": "ada"})
+    for provider_id, credentials in ACCOUNTS.items():
+        account = {"provider_id": provider_id, "channel": "chat", "identifier": provider_id, "active": True}
+        await call(
+            client.integrations.create,
+            create_integration_request_dto={**account, "check": False, "credentials": credentials},
+        )
+        connection = {"workspace": {"id": "w-1"}, "auth": {"access_token": "token"}, "subscriber_id": "ada"}
+        await call(
+            client.channel_connections.create,
+            create_channel_connection_request_dto={
+                **connection, "integration_identifier": provider_id, "identifier": f"at-{provider_id}",
+            },
+        )  # fmt: skip
+    for provider_id, kind, endpoint in ADDRESSES:
+        place = {"integration_identifier": provider_id, "connection_identifier": f"at-{provider_id}"}
+        made = await call(
+            client.channel_endpoints.create,
+            request_body={"type": kind, "subscriber_id": "ada", "endpoint": endpoint, **place},
+        )
+        assert (made.type, made.provider_id) == (kind, provider_id)
+    wish = {"subscriber_id": "ada", "integration_identifier": "msteams"}
+    connect = await call(client.integrations.generate_connect_o_auth_url, generate_connect_oauth_url_request_dto=wish)
+    link = await call(client.integrations.generate_link_user_o_auth_url, generate_link_user_oauth_url_request_dto=wish)
+    assert connect.url.startswith("https://login.microsoftonline.com/organizations/v2.0/adminconsent?")
+    assert link.url.startswith("https://login.microsoftonline.com/organizations/oauth2/v2.0/authorize?")
+    wish["integration_identifier"] = "webex-messaging"
+    connect = await call(client.integrations.generate_connect_o_auth_url, generate_connect_oauth_url_request_dto=wish)
+    assert connect.url.startswith("https://webexapis.com/v1/authorize?")
+
+
 async def test_chat_addresses(client: Novu) -> None:
     await call(client.subscribers.create, create_subscriber_request_dto={"subscriber_id": "ada"})
     await call(

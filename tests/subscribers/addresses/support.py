@@ -13,6 +13,20 @@ SLACK: dict[str, Any] = {
     "active": True,
     "credentials": {"applicationId": "A1", "clientId": "client-1", "secretKey": "slack-secret"},
 }
+TEAMS: dict[str, Any] = {
+    "providerId": "msteams",
+    "channel": "chat",
+    "identifier": "teams",
+    "active": True,
+    "credentials": {"clientId": "app-1", "secretKey": "teams-secret", "tenantId": "home-tenant"},
+}
+WEBEX: dict[str, Any] = {
+    "providerId": "webex-messaging",
+    "channel": "chat",
+    "identifier": "webex",
+    "active": True,
+    "credentials": {"clientId": "client-1", "secretKey": "webex-secret"},
+}
 CHAT = {"providerId": "chat-webhook", "channel": "chat", "identifier": "chat", "active": True, "credentials": {}}
 AUTH = {"accessToken": "xoxb-a-secret-token"}
 WORKSPACE = {"id": "T1", "name": "Acme"}

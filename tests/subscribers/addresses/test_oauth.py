@@ -4,16 +4,15 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from clarion.clock import MINUTE, ManualClock
 from clarion.db.port import Database
 from clarion.providers.sending.gateway import ProviderGateway
-from clarion.providers.transport.egress import EgressGuard
 from clarion.settings.model import Settings
 from clarion.vault import Vault
 from tests.providers.contract.vendor import Vendor, play
+from tests.subscribers.addresses.oauth import CALLBACK, CONNECT, LINK, PUBLIC, begin, come_back, open_gateway
 from tests.subscribers.addresses.support import (
     CHAT,
     CONNECTIONS,
@@ -27,11 +26,6 @@ from tests.subscribers.addresses.support import (
 )
 from tests.subscribers.addresses.vendors import Slack, query_of
 from tests.support import Api
-
-CONNECT = "/v1/integrations/channel-connections/oauth"
-LINK = "/v1/integrations/channel-endpoints/oauth"
-CALLBACK = "/v1/integrations/chat/oauth/callback"
-PUBLIC = "https://clarion.example.com"
 
 
 @pytest.fixture
@@ -52,21 +46,8 @@ async def vendor(slack: Slack) -> AsyncIterator[Vendor]:
 
 @pytest.fixture
 async def gateway(clock: ManualClock, vendor: Vendor) -> AsyncIterator[ProviderGateway]:
-    guard = EgressGuard(("127.0.0.0/8",))
-    async with ProviderGateway(guard, clock=clock, rewrite_url=vendor.rewrite_url) as entered:
+    async with open_gateway(vendor, clock) as entered:
         yield entered
-
-
-async def begin(api: Api, path: str = CONNECT, **fields: Any) -> dict[str, str]:
-    """The parameters of the address that the browser is sent to."""
-    made = await create(api, path, {"integrationIdentifier": "slack", "subscriberId": "ada", **fields})
-    return query_of(made["url"])
-
-
-async def come_back(api: Api, state: str, **fields: str) -> httpx.Response:
-    """What the vendor sends the browser back with; the browser has no key."""
-    query = {"state": state, **(fields or {"code": "c-1"})}
-    return await api.get(CALLBACK, params=query, headers={"Authorization": ""})
 
 
 async def test_a_workspace_is_connected_and_the_person_linked(api: Api, slack: Slack) -> None:

@@ -233,6 +233,12 @@ SPECIAL: dict[str, dict[str, FieldText]] = {
     "mailtrap": {"secretKey": _WEBHOOK_KEY},
     "mandrill": {"secretKey": _WEBHOOK_KEY},
     "messagebird": {"secretKey": _WEBHOOK_KEY},
+    "msteams": {
+        "secretKey": FieldText("Client secret"),
+        "tenantId": FieldText("Tenant ID", "Of the directory that the app is registered in."),
+        "applicationId": FieldText("Teams app ID", "The `id` of the app's manifest; by default the client ID."),
+        "baseUrl": FieldText("Service URL", "For clouds of governments; leave it empty for the usual one."),
+    },
     "nexmo": {"secretKey": FieldText("API secret")},
     "nodemailer": {
         "domain": FieldText("DKIM: domain", "The domain that e-mails are signed for."),
@@ -262,6 +268,11 @@ SPECIAL: dict[str, dict[str, FieldText]] = {
     "twilio": {
         "token": FieldText("Auth token"),
         "from": FieldText("Sender", "A number, or the SID of a messaging service (MG…)."),
+    },
+    "webex-messaging": {
+        "secretKey": FieldText("Client secret"),
+        "token": FieldText("Bot token"),
+        "baseUrl": FieldText("API address", "https://api-usgov.webex.com/v1 for Webex for Government."),
     },
     "whatsapp-business": {
         "apiToken": FieldText("Access token"),

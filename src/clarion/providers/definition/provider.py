@@ -113,6 +113,8 @@ class TokenExchange(Struct, Generic[A], frozen=True, kw_only=True):
     lifetime: str = "expires_in"
     """The JSON path of the lifetime in seconds."""
     default_lifetime: int = 3_600
+    margin_seconds: int = 60
+    """How long before its end a token is not used any more."""
     auth: Callable[[A, Secret], Mapping[str, str]] = lambda _, token: bearer(token)
     is_needed: Callable[[A], bool] = _is_always_needed
 

@@ -2,7 +2,7 @@
 
 import hmac
 import math
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
@@ -22,9 +22,21 @@ A = TypeVar("A", bound=Credentials)
 T = TypeVar("T")
 RequestFlow = Generator[ProviderRequest, ProviderAnswer, T]
 """A generator for results that need extra calls: it yields requests and receives their answers."""
+Ask = Callable[[ProviderRequest], Awaitable[ProviderAnswer]]
 _MAX_AGE = 5 * MINUTE
 _MIN_MILLIS = 100_000_000_000
 """Larger numbers are milliseconds, smaller ones are seconds."""
+
+
+async def run_flow(flow: RequestFlow[T], ask: Ask) -> T:
+    """Make the calls that a flow yields, and return its result."""
+    try:
+        request = next(flow)
+        while True:
+            request = flow.send(await ask(request))
+    except StopIteration as done:
+        result: T = done.value
+        return result
 
 
 class ReceiptKind(StrEnum):

@@ -54,6 +54,8 @@ class ProviderRequest(PartlyPrinted, frozen=True, kw_only=True):
     query: Fields = field(default_factory=dict)
     headers: Headers = field(default_factory=dict)
     auth: Headers = field(default_factory=dict)
+    takes_token: bool = True
+    """Whether the access token of the account goes with it, where the provider has one."""
 
     @classmethod
     def get(cls, url: str, query: Fields | None = None, *, auth: Headers | None = None) -> Self:

@@ -26,7 +26,6 @@ from clarion.secret import Secret
 A = TypeVar("A", bound=Credentials)
 V = TypeVar("V")
 MAX_CACHED = 4096
-_MARGIN_SECONDS = 60
 _MAX_TOKENS = 1_024
 
 
@@ -99,7 +98,8 @@ class TokenCache:
             token.set_exception(error if isinstance(error, SendFailure) else _interrupted())
             raise
         token.set_result(secret)
-        self._store(key, _CachedToken(token, Millis(self._clock.now() + max(seconds - _MARGIN_SECONDS, 1) * SECOND)))
+        lifetime = max(seconds - exchange.margin_seconds, 1) * SECOND
+        self._store(key, _CachedToken(token, Millis(self._clock.now() + lifetime)))
 
     def _store(self, key: Any, token: _CachedToken) -> None:
         self._cached.pop(key, None)

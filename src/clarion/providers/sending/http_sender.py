@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Generator, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
@@ -18,6 +19,7 @@ from clarion.providers.definition.receipts import (
     ReceiptForged,
     ReceiptRefused,
     RequestFlow,
+    run_flow,
 )
 from clarion.providers.definition.request import ProviderCall, ProviderRequest, check_sizes, encode_call
 from clarion.providers.definition.result import (
@@ -141,21 +143,10 @@ class HttpSender:
         """Return a plain value as it is; run a flow by making the calls that it yields, and return its result."""
         if not isinstance(flow, Generator):
             return flow
-        try:
-            request = next(flow)
-            while True:
-                request = flow.send(await self._call_for_flow(request, provider, account))
-        except StopIteration as done:
-            result: T = done.value
-            return result
-
-    async def _call_for_flow(
-        self, request: ProviderRequest, provider: AnyProvider | None, account: Credentials | None
-    ) -> ProviderAnswer:
-        """Calls that verify receipts are made without the token and signature of the account."""
+        # Calls that verify receipts are made without the token and signature of the account.
         if provider is None or account is None:
-            return await self.call(request)
-        return await self._call_as_account(provider, account, request)
+            return await run_flow(flow, self.call)
+        return await run_flow(flow, partial(self._call_as_account, provider, account))
 
     async def _call_as_account(
         self,
@@ -167,7 +158,7 @@ class HttpSender:
         """Make a call with the access token of the account; after a 401, fetch a new token and retry once."""
         exchange = provider.token
         call = encode_call(request, can_start, auth=provider.auth(account))
-        if exchange is None or not exchange.is_needed(account):
+        if exchange is None or not request.takes_token or not exchange.is_needed(account):
             return await self._sign_and_call(provider, account, call)
         token = await self._tokens.get_token(provider.id, exchange, account)
         answer = await self._sign_and_call(provider, account, call.with_auth(exchange.auth(account, token)))

@@ -208,14 +208,15 @@ def _refuse_wrong_address(kind: EndpointType, endpoint: Mapping[str, Any]) -> No
 async def _find_connection(
     db: Connection, environment_id: EnvironmentId, draft: EndpointDraft, integration: AddressIntegration, vault: Vault
 ) -> ChannelConnection | None:
+    kind = KINDS[draft.type]
     if draft.connection_identifier is None:
-        if KINDS[draft.type].needs_connection:
+        if kind.needs_connection and kind.instead_of_connection not in draft.endpoint:
             raise Invalid.field("connectionIdentifier", f"is required for endpoints of type {draft.type}")
         return None
     connection = await connections.get_connection(db, environment_id, draft.connection_identifier, vault)
     if connection.integration.id != integration.id:
         raise Invalid.field("connectionIdentifier", "belongs to another integration", draft.connection_identifier)
-    if KINDS[draft.type].needs_connection and connection.context_keys != draft.context_keys:
+    if kind.needs_connection and connection.context_keys != draft.context_keys:
         raise Invalid.field("connectionIdentifier", "belongs to another context", draft.connection_identifier)
     return connection
 

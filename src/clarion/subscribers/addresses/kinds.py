@@ -135,8 +135,10 @@ class ToolWebhookAddress(Wire, forbid_unknown_fields=True):
 class EndpointKind(Struct, frozen=True):
     shape: type[Wire]
     providers: tuple[str, ...]
-    """Those that send to it; Teams is sent to by webhooks alone."""
+    """Those that send to it."""
     needs_connection: bool = False
+    instead_of_connection: str = ""
+    """The member of the address that says what the connection would."""
 
 
 _BY_WEBHOOK = (
@@ -148,8 +150,10 @@ KINDS: Mapping[EndpointType, EndpointKind] = {
     EndpointType.SLACK_USER: EndpointKind(SlackUserAddress, ("slack",)),
     EndpointType.WEBHOOK: EndpointKind(WebhookAddress, _BY_WEBHOOK),
     EndpointType.PHONE: EndpointKind(PhoneAddress, ("whatsapp-business",)),
-    EndpointType.MS_TEAMS_CHANNEL: EndpointKind(TeamsChannelAddress, ()),
-    EndpointType.MS_TEAMS_USER: EndpointKind(TeamsUserAddress, ()),
+    EndpointType.MS_TEAMS_CHANNEL: EndpointKind(TeamsChannelAddress, ("msteams",), needs_connection=True),
+    EndpointType.MS_TEAMS_USER: EndpointKind(
+        TeamsUserAddress, ("msteams",), needs_connection=True, instead_of_connection="tenantId"
+    ),
     EndpointType.TELEGRAM_CHAT: EndpointKind(TelegramChatAddress, ("telegram",)),
     EndpointType.WEBEX_ROOM: EndpointKind(WebexRoomAddress, ("webex-messaging",), needs_connection=True),
     EndpointType.WEBEX_PERSON: EndpointKind(WebexPersonAddress, ("webex-messaging",), needs_connection=True),

@@ -10,7 +10,7 @@ from clarion.errors import Invalid, NotFound
 from clarion.ids import EnvironmentId, SubscriberKey
 from clarion.integrations.model import Integration
 from clarion.subscribers.addresses import connections
-from clarion.subscribers.addresses.oauth import slack, store
+from clarion.subscribers.addresses.oauth import store
 from clarion.subscribers.addresses.oauth.model import (
     CALLBACK_PATH,
     STATE_LIFETIME,
@@ -20,11 +20,10 @@ from clarion.subscribers.addresses.oauth.model import (
     new_attempt_id,
     seal_state,
 )
+from clarion.subscribers.addresses.oauth.vendors import get_vendor
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import get_subscriber
 from clarion.vault import Vault
-
-_SLACK = "slack"
 
 
 class Wish(Struct, frozen=True, kw_only=True):
@@ -47,7 +46,7 @@ async def begin_attempt(
 ) -> str:
     """Return the address to send the browser to; raises NotFound and Invalid."""
     account = await store.get_account(db, environment_id, wish.integration_identifier, vault)
-    client_id, _ = read_client(account)
+    vendor, client = get_vendor(account)
     person = None if wish.subscriber_key is None else await get_subscriber(db, environment_id, wish.subscriber_key)
     await _check_connection(db, environment_id, wish, account, person, vault)
     attempt = Attempt(
@@ -64,13 +63,7 @@ async def begin_attempt(
         links_person=wish.links_person and wish.subscriber_key is not None,
         replaces=wish.replaces,
     )
-    return slack.authorize_url(
-        wish.step,
-        client_id=client_id,
-        redirect_uri=attempt.redirect_uri,
-        state=seal_state(attempt, vault),
-        scope=wish.scope,
-    )
+    return vendor.authorize_url(client, attempt, seal_state(attempt, vault), wish.scope)
 
 
 async def take_attempt(db: Connection, attempt: Attempt, vault: Vault, now: Millis) -> Integration:
@@ -118,14 +111,3 @@ async def _check_connection(
             "is connected already, and this session, which is not proven by a hash, may not connect it again",
             wish.connection_identifier,
         )
-
-
-def read_client(account: Integration) -> tuple[str, str]:
-    if account.provider_id != _SLACK:
-        raise Invalid.field(
-            "integrationIdentifier", f"is of the provider '{account.provider_id}', which has no OAuth here; Slack has"
-        )
-    client_id, secret = account.credentials.get("clientId"), account.credentials.get("secretKey")
-    if not client_id or not secret:
-        raise Invalid.field("integrationIdentifier", "lacks the credentials clientId and secretKey of the Slack app")
-    return str(client_id), str(secret)

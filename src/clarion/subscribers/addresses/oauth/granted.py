@@ -16,7 +16,7 @@ from clarion.subscribers.addresses.actions import EndpointDraft, create_endpoint
 from clarion.subscribers.addresses.integrations import get_address_integration
 from clarion.subscribers.addresses.model import ChannelConnection, EndpointType, make_connection_identifier
 from clarion.subscribers.addresses.oauth.model import Attempt, OAuthProblem, OAuthStep
-from clarion.subscribers.addresses.oauth.slack import Grant
+from clarion.subscribers.addresses.oauth.vendor import ChatVendor, Grant
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import get_subscriber
 from clarion.vault import Vault
@@ -29,6 +29,7 @@ class Answered(NamedTuple):
 
     attempt: Attempt
     account: Integration
+    vendor: ChatVendor
     grant: Grant
     vault: Vault
     now: Millis
@@ -43,14 +44,14 @@ async def store_grant(db: Connection, answered: Answered) -> None:
         await _put_endpoint(db, answered, EndpointType.WEBHOOK, grant.webhook, None)
     else:
         connection = await _put_connection(db, answered)
-        if attempt.links_person and grant.user_id is not None:
-            await _put_endpoint(db, answered, EndpointType.SLACK_USER, {"userId": grant.user_id}, connection)
+        if attempt.links_person and grant.person is not None:
+            await _put_endpoint(db, answered, answered.vendor.person_type, grant.person, connection)
 
 
 async def _link_person(db: Connection, answered: Answered) -> None:
-    user_id = answered.grant.user_id
-    if user_id is None:
-        raise OAuthProblem("Slack did not say who you are.")
+    person = answered.grant.person
+    if person is None:
+        raise OAuthProblem(f"{answered.vendor.name} did not say who you are.")
     connection = await _find_connection(db, answered)
     if connection is None:
         raise OAuthProblem("The workspace is not connected. Connect it first.")
@@ -58,13 +59,13 @@ async def _link_person(db: Connection, answered: Answered) -> None:
         raise OAuthProblem("The connection belongs to another integration.")
     if connection.workspace["id"] != answered.grant.workspace["id"]:
         raise OAuthProblem("You signed in to another workspace than the one that is connected.")
-    await _put_endpoint(db, answered, EndpointType.SLACK_USER, {"userId": user_id}, connection)
+    await _put_endpoint(db, answered, answered.vendor.person_type, person, connection)
 
 
 async def _put_connection(db: Connection, answered: Answered) -> ChannelConnection:
-    attempt, account, grant, vault, now = answered
+    attempt, account, vendor, grant, vault, now = answered
     if not grant.auth:
-        raise OAuthProblem("Slack gave no token for the workspace.")
+        raise OAuthProblem(f"{vendor.name} gave no token for the workspace.")
     # Locked, so that the same connection is not made twice.
     integration = await get_address_integration(db, attempt.environment_id, account.identifier, for_update=True)
     before = await _find_own_connection(db, answered)
@@ -102,7 +103,7 @@ async def _put_endpoint(
     connection: ChannelConnection | None,
 ) -> None:
     """Add the address of the person, or change the one of the same type and context."""
-    attempt, account, _, vault, now = answered
+    attempt, account, _, _, vault, now = answered
     if attempt.subscriber_key is None:
         raise OAuthProblem("The workspace gave an address, and it was not said whose it is.")
     environment_id = attempt.environment_id
@@ -139,7 +140,7 @@ def _check_replaces(attempt: Attempt) -> None:
 
 async def _find_connection(db: Connection, answered: Answered) -> ChannelConnection | None:
     """The connection that a person is linked by: the one that was named, the person's own, or the shared one."""
-    attempt, account, _, vault, _ = answered
+    attempt, account, _, _, vault, _ = answered
     if attempt.connection_identifier is not None:
         return await connections.find_connection(db, attempt.environment_id, attempt.connection_identifier, vault)
     shared = (None, attempt.context_keys)
@@ -149,7 +150,7 @@ async def _find_connection(db: Connection, answered: Answered) -> ChannelConnect
 
 
 async def _find_own_connection(db: Connection, answered: Answered) -> ChannelConnection | None:
-    attempt, account, _, vault, _ = answered
+    attempt, account, _, _, vault, _ = answered
     person = await _find_owner(db, attempt)
     owner = (None if person is None else person.id, attempt.context_keys)
     return await connections.find_connection_of(db, attempt.environment_id, account.id, owner, vault)

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import hashlib
 from enum import StrEnum
 
 import msgspec
@@ -16,6 +17,7 @@ from clarion.vault import Vault
 STATE_LIFETIME = Millis(5 * MINUTE)
 CALLBACK_PATH = "/v1/integrations/chat/oauth/callback"
 _CONTEXT = b"chat oauth state"
+_NONCE = b"nonce of "
 _ID_BYTES = 16
 _MAX_STATE = 8192
 
@@ -45,6 +47,13 @@ class Attempt(Struct, frozen=True, kw_only=True):
     """Whether whoever connects the workspace is linked at the same time."""
     replaces: bool = False
     """Whether what was connected before may be changed; when it is finished, there may be more than when it began."""
+    tenant: str | None = None
+    """The tenant of Microsoft that is said to have consented, and that whoever was there signs in to."""
+
+    @property
+    def nonce(self) -> str:
+        """Binds the answer of a sign-in to this attempt, and says nothing of it."""
+        return hashlib.sha256(_NONCE + self.id).hexdigest()
 
 
 class OAuthProblem(Exception):

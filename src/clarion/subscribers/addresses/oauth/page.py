@@ -30,9 +30,9 @@ HEADERS: Final[tuple[Header, ...]] = (
 )
 
 
-def render_success() -> str:
-    """Without a way to close the window, the text is left."""
-    return _render("Connected", "You can close this window.", f"<script>{_SCRIPT}</script>")
+def render_success(note: str = "") -> str:
+    """Without a way to close the window, the text is left; a note stays until it was read."""
+    return _render("Connected", note or "You can close this window.", "" if note else f"<script>{_SCRIPT}</script>")
 
 
 def render_problem(message: str) -> str:

@@ -1,23 +1,18 @@
 """Connecting workspaces and people of chats: the addresses to send browsers to, and the one that they come back to."""
 
-from functools import partial
-from typing import Any
-from urllib.parse import urlsplit
-
 from clarion.contexts.requested import store_contexts
 from clarion.errors import Invalid, NotFound, RateLimited
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.http.responses import PageResponse
 from clarion.ids import SubscriberKey
-from clarion.integrations.model import Integration
 from clarion.providers.definition.result import SendFailure
 from clarion.settings.rate_limits import LimitCategory
 from clarion.subscribers.addresses.actions import choose_owner
 from clarion.subscribers.addresses.model import ConnectionMode
-from clarion.subscribers.addresses.oauth import actions, page, slack
+from clarion.subscribers.addresses.oauth import actions, page
 from clarion.subscribers.addresses.oauth.beginning import begin
-from clarion.subscribers.addresses.oauth.granted import Answered, store_grant
-from clarion.subscribers.addresses.oauth.model import CALLBACK_PATH, Attempt, OAuthProblem, OAuthStep, open_state
+from clarion.subscribers.addresses.oauth.finishing import finish_attempt
+from clarion.subscribers.addresses.oauth.model import CALLBACK_PATH, OAuthProblem, OAuthStep, open_state
 from clarion.subscribers.addresses.oauth.proof import check_context_hash
 from clarion.subscribers.addresses.oauth.wire import (
     ChatUrlIn,
@@ -78,22 +73,21 @@ async def finish_oauth(call: DetachedCall, query: OAuthCallbackQuery) -> PageRes
     try:
         attempt = open_state(query.state, call.services.vault, call.now)
         call.response_headers.extend(await call.services.limiter.admit(attempt.environment_id, LimitCategory.ALL))
-        account = await _finish(call, attempt, query)
+        finished = await finish_attempt(call, attempt, query)
     except RateLimited as refusal:
         call.response_headers.append((b"retry-after", str(refusal.retry_after).encode()))
         return _page(429, page.render_problem("Too many requests. Try again in a minute."))
     except OAuthProblem as problem:
         return _page(400, page.render_problem(str(problem)))
     except SendFailure:
-        return _page(400, page.render_problem("Slack could not be asked. Begin again in a minute."))
+        return _page(400, page.render_problem("The vendor could not be asked. Begin again in a minute."))
     except NotFound:
         return _page(400, page.render_problem("The integration, or the person, does not exist any more."))
     except Invalid as problem:
         return _page(400, page.render_problem(problem.message))
-    target = _redirect_url(account)
-    if target is None:
-        return _page(200, page.render_success())
-    call.response_headers.append((b"location", target.encode()))
+    if finished.target is None:
+        return _page(200, page.render_success(finished.note))
+    call.response_headers.append((b"location", finished.target.encode()))
     return _page(302, "")
 
 
@@ -127,32 +121,6 @@ async def _begin_link(call: Call, body: LinkUrlIn | ChatUrlIn, key: SubscriberKe
         links_person=False,
     )
     return await begin(call, wish)
-
-
-async def _finish(call: DetachedCall, attempt: Attempt, query: OAuthCallbackQuery) -> Integration:
-    """Each attempt has one answer, whatever that is."""
-    vault, now = call.services.vault, call.now
-    take = partial(actions.take_attempt, attempt=attempt, vault=vault, now=now)
-    account = await call.database.transaction(take)
-    client_id, secret = actions.read_client(account)
-    if query.error or not query.code:
-        raise OAuthProblem(f"Slack gave nothing: {query.error[:100] or 'no code'}")
-    request = slack.exchange_request(
-        client_id=client_id, client_secret=secret, code=query.code, redirect_uri=attempt.redirect_uri
-    )
-    grant = slack.read_grant(await call.services.gateway.call(request), now)
-
-    answered = Answered(attempt, account, grant, vault, now)
-    await call.database.transaction(partial(store_grant, answered=answered))
-    return account
-
-
-def _redirect_url(account: Integration) -> str | None:
-    """Where the integration wants people to return to; only addresses of the web."""
-    target: Any = account.credentials.get("redirectUrl")
-    if not isinstance(target, str) or not target.isascii() or not target.isprintable():
-        return None
-    return target if urlsplit(target).scheme in ("http", "https") and urlsplit(target).netloc else None
 
 
 def _page(status: int, html: str) -> PageResponse:

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from clarion.contexts.wire import ContextsIn
 from clarion.http.wire import CheckedText, SubscriberKeyText, Wire
@@ -87,5 +87,9 @@ class OAuthCallbackQuery(Wire):
     """What tells which attempt is answered."""
     code: Annotated[str, _LONG] = ""
     """What the vendor gives to be exchanged for a token."""
+    tenant: Annotated[str, _LONG] = ""
+    """The tenant of Microsoft that consented."""
+    admin_consent: Annotated[str, _LONG] = field(name="admin_consent", default="")
+    """Whether an admin of the tenant consented."""
     error: Annotated[str, _LONG] = ""
     """Why nothing was granted."""
