@@ -2,6 +2,7 @@
 
 import clarion.audit.routes
 import clarion.content.layouts.routes
+import clarion.content.translations.environment_routes
 import clarion.content.translations.routes
 import clarion.content.translations.settings_routes
 import clarion.content.translations.upload_routes
@@ -64,6 +65,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.workflows.history_routes,
     clarion.content.translations.routes,
     clarion.content.translations.upload_routes,
+    clarion.content.translations.environment_routes,
     clarion.content.translations.settings_routes,
     clarion.content.layouts.routes,
     clarion.triggers.routes,

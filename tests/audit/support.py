@@ -291,6 +291,11 @@ async def _imported_translations(api: Api) -> Ready:
     return "/v2/translations/master-json", {"locale": "de_DE", "masterJson": texts}
 
 
+async def _imported_environment(api: Api) -> Ready:
+    await _new_translation(api)
+    return "/v2/translations/import", {"locales": {"de_DE": {"workflows": {"welcome": {"hello": "Hallo"}}}}}
+
+
 async def _changed_languages(_: Api) -> Ready:
     return "/v1/organizations/settings", {"defaultLocale": "de_DE", "targetLocales": ["fr_FR"]}
 
@@ -318,6 +323,7 @@ AUDITED = [
     _change("DELETE /v2/translations/{resourceType}/{resourceId}/{locale}", "translation.delete", _deleted_translation),
     _change("DELETE /v2/translations/{resourceType}/{resourceId}", "translation.delete", _deleted_translation_group),
     _change("POST /v2/translations/master-json", "translation.update", _imported_translations),
+    _change("POST /v2/translations/import", "translation.update", _imported_environment),
     _change("PATCH /v1/organizations/settings", "organization.update", _changed_languages),
     _change("POST /v2/workflows", "workflow.create", _new_workflow),
     _change("PUT /v2/workflows/{workflowId}", "workflow.update", _replaced_workflow),

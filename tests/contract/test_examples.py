@@ -127,6 +127,7 @@ def tell_of_workflows(story: Story) -> None:
         "PATCH /v2/workflows/{workflowId}",
         "POST /v2/translations",
         "POST /v2/translations/master-json",
+        "POST /v2/translations/import",
         "POST /v2/workflows/{workflowId}/duplicate",
         "POST /v2/workflows/{workflowId}/step/{stepId}/preview",
         "POST /v1/workflows/steps/preview",

@@ -25,6 +25,7 @@ COMMANDS = {
     "explain": "clarion.cli.explaining:explain",
     "simulate": "clarion.cli.explaining:simulate",
     "promote": "clarion.cli.promoting:promote_environment",
+    "translations": "clarion.cli.translations:commands",
     "demo": "clarion.cli.demo:demo",
     "backup": "clarion.cli.store:backup",
     "restore": "clarion.cli.store:restore",

@@ -102,6 +102,37 @@ async def test_texts_are_imported_from_a_file_and_exported(desk: Desk, page: Pag
 
 
 @pytest.mark.usefixtures("languages")
+async def test_all_languages_are_exported_and_imported_as_one_file(desk: Desk, page: Page, tmp_path: Path) -> None:
+    await make_texts(desk)
+    await put_texts(desk, "de_DE", {"bye": "Tschüss"})
+    await desk.open(page, "/translations")
+    await page.get_by_role("button", name="Export").click()
+    async with page.expect_download() as downloading:
+        await page.get_by_role("button", name="Download").click()
+    exported = read_file(await (await downloading.value).path())
+    assert exported["locales"]["de_DE"] == {"workflows": {"welcome": {"bye": "Tschüss"}}, "layouts": {}}
+
+    file = tmp_path / "texts.json"
+    exported["locales"]["de_DE"]["workflows"]["welcome"]["bye"] = "{{ x | nosuch }}"
+    file.write_text(json.dumps(exported))
+    await page.get_by_role("button", name="Import").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("File").set_input_files(file)
+    await expect(dialog.get_by_label("Language", exact=True)).to_have_count(0)
+    await dialog.get_by_role("button", name="Import", exact=True).click()
+    await expect(dialog.get_by_text("locales.de_DE.workflows.welcome.bye: ")).to_be_visible()
+
+    exported["locales"]["de_DE"]["workflows"]["welcome"]["bye"] = "Servus"
+    file = tmp_path / "mended.json"
+    file.write_text(json.dumps(exported))
+    await dialog.get_by_label("File").set_input_files(file)
+    await dialog.get_by_role("button", name="Import", exact=True).click()
+    await expect(page.get_by_text("1 translation is changed")).to_be_visible()
+    assert await read_texts(desk, "de_DE") == {"bye": "Servus"}
+    assert await read_texts(desk, "en_US") == ENGLISH
+
+
+@pytest.mark.usefixtures("languages")
 async def test_a_viewer_reads_texts_and_the_pages_are_accessible(desk: Desk, page: Page) -> None:
     await make_texts(desk)
     await desk.open(page, "/translations/workflow/welcome", role="viewer")

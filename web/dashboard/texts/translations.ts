@@ -29,15 +29,22 @@ export const texts = {
   edit: "Change",
 
   importAll: "Import",
-  importAllTitle: "Import one language of everything",
+  importAllTitle: "Import the texts of everything",
   importAllHint:
-    "A JSON file with workflows and layouts, as the export writes it. Texts of those it names are replaced.",
+    "A JSON file with workflows and layouts, in all languages or in one, as the export writes it. Texts of those it names are replaced.",
+  importedAll: (changed: number, unused: readonly string[]) => {
+    const done = countText(changed, "translation is changed", "translations are changed");
+    return unused.length === 0
+      ? done
+      : `${done}. Translations are off, so that texts are not used: ${unused.join(", ")}`;
+  },
   importAction: "Import",
   file: "File",
-  fileHint: "The name begins with the language, such as de_DE.json.",
+  fileHint: "The name of a file with one language begins with it, such as de_DE.json.",
   language: "Language",
   exportAll: "Export",
-  exportAllTitle: "Export one language of everything",
+  exportAllTitle: "Export the texts of everything",
+  allLanguages: "All languages",
   exportAction: "Download",
 
   back: "All translations",
@@ -68,6 +75,7 @@ export const texts = {
   importFileTitle: "Import the texts of one language",
   importFileHint: "They replace the texts of that language here; nothing is saved until you press Save.",
   imported: (locale: string) => `The texts of ${locale} are filled in; save to keep them`,
+  fileChanged: "The file has changed since it was chosen. Choose it again.",
   notJson: "The file is no JSON object of texts",
   exportFile: (locale: string) => `Export ${locale}`,
   exportLabel: "Export a language",

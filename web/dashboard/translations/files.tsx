@@ -12,6 +12,10 @@ export function FileField({ onFile }: { onFile: (file: File | null) => void }) {
           class="input"
           type="file"
           accept=".json,application/json"
+          // Choosing the same file again is a choice too, when it was changed.
+          onClick={(event) => {
+            event.currentTarget.value = "";
+          }}
           onChange={(event) => onFile(event.currentTarget.files?.[0] ?? null)}
         />
       )}
@@ -22,8 +26,11 @@ export function FileField({ onFile }: { onFile: (file: File | null) => void }) {
 /** The object in a JSON file. */
 export async function readTexts(file: File): Promise<JsonObject> {
   let content: unknown;
+  const text = await file.text().catch(() => {
+    throw new Error(texts.fileChanged);
+  });
   try {
-    content = JSON.parse(await file.text());
+    content = JSON.parse(text);
   } catch {
     content = null;
   }

@@ -11,6 +11,7 @@ from clarion.content.translations.groups import ResourceType, Translated, is_tra
 from clarion.content.translations.model import MAX_TOTAL, AuditedTranslation, Content, Translation
 from clarion.content.translations.store import NamedResource
 from clarion.db.port import Connection
+from clarion.environments.configuration import raise_configuration_version
 from clarion.errors import Invalid, NotFound
 from clarion.http.input.unknown import InputWarning
 from clarion.http.operation import Call
@@ -23,7 +24,8 @@ async def put_translation(call: Call, resource: NamedResource, locale: str, cont
     current = next((one for one in before if one.locale == locale), None)
     if current is None or json_text(current.content) != json_text(content):
         await _check_total(call.db, resource.owner, locale, content)
-        await store.put_translation(call.db, resource.owner, locale, content, call.now)
+        await store.put_translations(call.db, resource.owner, {locale: content}, call.now)
+        await raise_configuration_version(call.db, call.environment_id)
         await record_request(
             call,
             Action.TRANSLATION_UPDATE,

@@ -1,6 +1,6 @@
 """Rows of translations, and of the workflows and layouts that they belong to."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -55,11 +55,12 @@ ENSURE_GROUP = sql("""
     ON CONFLICT (environment_id, resource_type, resource_id) DO UPDATE SET updated_at = excluded.updated_at
 """)
 DELETE_TRANSLATION = sql(f"DELETE FROM translations WHERE {_OF_RESOURCE} AND locale = :locale")
-FIND_LAYOUT_BY_KEY = sql("""
-    SELECT id, key, name FROM layouts WHERE environment_id = :environment_id AND key = :key AND deleted_at IS NULL
+COUNT_ALL = sql("""
+    SELECT COUNT(*) AS translations, COALESCE(SUM(OCTET_LENGTH(content)), 0) AS bytes FROM translations
+    WHERE environment_id = :environment_id
 """)
-FIND_LAYOUT_BY_ID = sql("""
-    SELECT id, key, name FROM layouts WHERE environment_id = :environment_id AND id = :id AND deleted_at IS NULL
+LIST_LAYOUTS = sql("""
+    SELECT id, key, name FROM layouts WHERE environment_id = :environment_id AND deleted_at IS NULL
 """)
 LIST_LAYOUT_NAMES = sql("""
     SELECT g.resource_id AS id, r.key, r.name FROM translation_groups AS g
@@ -78,7 +79,7 @@ async def find_resource(
 ) -> NamedResource | None:
     """Find a workflow or layout by its identifier, `_id` or slug."""
     if kind is ResourceType.LAYOUT:
-        return await _find_layout(db, environment_id, reference)
+        return (await _list_layouts(db, environment_id, [reference])).get(reference)
     workflow = await find_workflow(db, environment_id, reference)
     if workflow is None:
         return None
@@ -100,8 +101,7 @@ async def list_resources_by_reference(
 ) -> dict[str, NamedResource]:
     """Return the workflows or layouts that exist, by the given reference."""
     if kind is ResourceType.LAYOUT:
-        layouts = {one: await _find_layout(db, environment_id, one) for one in references}
-        return {one: layout for one, layout in layouts.items() if layout is not None}
+        return await _list_layouts(db, environment_id, references)
     workflows = await list_workflows_by_reference(db, environment_id, references) if references else {}
     return {
         reference: NamedResource(
@@ -162,11 +162,20 @@ async def count_characters(db: Connection, owner: Translated, *, besides: str) -
     return 0 if row is None else int(row["total"])
 
 
-async def put_translation(db: Connection, owner: Translated, locale: str, content: Content, now: Millis) -> None:
-    """Write a translation, with its group if there is none; that is off until somebody switches it on."""
+async def count_all(db: Connection, environment_id: EnvironmentId) -> tuple[int, int]:
+    """How many translations an environment has, and the bytes of them as JSON."""
+    row = await db.fetch_one(COUNT_ALL, environment_id=environment_id)
+    return (0, 0) if row is None else (int(row["translations"]), int(row["bytes"]))
+
+
+async def put_translations(db: Connection, owner: Translated, contents: Mapping[str, Content], now: Millis) -> None:
+    """Write translations by locale, with their group if there is none; that is off until somebody switches it on.
+
+    The caller raises the version of the configuration afterwards: other changes lock their rows in this order, too.
+    """
     await db.execute(ENSURE_GROUP, **_names(owner), now=now)
-    await db.execute(PUT_TRANSLATION, **_names(owner), locale=locale, content=json_text(content), now=now)
-    await raise_configuration_version(db, owner.environment_id)
+    for locale, content in contents.items():
+        await db.execute(PUT_TRANSLATION, **_names(owner), locale=locale, content=json_text(content), now=now)
 
 
 async def delete_translation(db: Connection, owner: Translated, locale: str) -> None:
@@ -174,12 +183,18 @@ async def delete_translation(db: Connection, owner: Translated, locale: str) -> 
     await raise_configuration_version(db, owner.environment_id)
 
 
-async def _find_layout(db: Connection, environment_id: EnvironmentId, reference: str) -> NamedResource | None:
-    row = await db.fetch_one(FIND_LAYOUT_BY_KEY, environment_id=environment_id, key=reference)
-    layout_id = find_layout_id(reference)
-    if row is None and layout_id is not None:
-        row = await db.fetch_one(FIND_LAYOUT_BY_ID, environment_id=environment_id, id=layout_id)
-    return None if row is None else _named(environment_id, ResourceType.LAYOUT, row)
+async def _list_layouts(
+    db: Connection, environment_id: EnvironmentId, references: Sequence[str]
+) -> dict[str, NamedResource]:
+    """Those of the references that name a layout; an environment has few layouts."""
+    rows = await db.fetch(LIST_LAYOUTS, environment_id=environment_id) if references else []
+    layouts = [_named(environment_id, ResourceType.LAYOUT, row) for row in rows]
+    by_key = {layout.key: layout for layout in layouts}
+    by_id = {layout.owner.id: layout for layout in layouts}
+    named = {
+        reference: by_key.get(reference) or by_id.get(find_layout_id(reference) or b"") for reference in references
+    }
+    return {reference: layout for reference, layout in named.items() if layout is not None}
 
 
 def _named(environment_id: EnvironmentId, kind: ResourceType, row: Row) -> NamedResource:

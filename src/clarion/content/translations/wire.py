@@ -225,5 +225,34 @@ class MasterUploadOut(Wire):
     """What became of the file."""
 
 
+class LanguageTexts(Wire):
+    """The texts of workflows and layouts in one language, by their identifiers."""
+
+    workflows: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The texts of workflows."""
+    layouts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The texts of layouts."""
+
+    def of_type(self, kind: ResourceType) -> dict[str, dict[str, Any]]:
+        return self.layouts if kind is ResourceType.LAYOUT else self.workflows
+
+
+class EnvironmentTexts(Wire):
+    """The texts of an environment in all languages, as they are exported and imported."""
+
+    locales: dict[str, LanguageTexts]
+    """The texts by their languages, such as `de_DE`."""
+
+
+class TextsImportOut(Wire):
+    changed: int
+    """How many translations are new or other ones now; each is one language of one workflow or layout."""
+    unchanged: int
+    """How many were the same before."""
+    unused: list[str] | UnsetType = UNSET
+    """The workflows and layouts whose texts are kept and not used, because `isTranslationEnabled` is false, such as
+    `workflow/order-shipped`; absent if there are none."""
+
+
 def _in_order(default: str, locales: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([default, *sorted(locales)]))

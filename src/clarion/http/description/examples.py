@@ -237,6 +237,11 @@ REQUESTS: dict[str, Any] = {
         "locale": "de_DE",
         "masterJson": {"workflows": {"order-shipped": {"subject": "Bestellung {{payload.order}}"}}, "layouts": {}},
     },
+    "EnvironmentTexts": {
+        "locales": {
+            "de_DE": {"workflows": {"order-shipped": {"subject": "Bestellung {{payload.order}}"}}, "layouts": {}}
+        }
+    },
     "OrganizationSettingsPatch": {"defaultLocale": "en_US", "targetLocales": ["de_DE", "fr_FR"]},
     "LayoutIn": {"layoutId": "newsletter", "name": "Newsletter"},
     "LayoutPut": {"name": "Newsletter", "controlValues": _LAYOUT},
