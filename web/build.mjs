@@ -45,6 +45,7 @@ const isVerbose = process.argv.includes("--sizes");
 const files = {
   "inbox.js": await bundle("inbox/main.ts"),
   "inbox-more.js": await bundle("inbox/more.ts"),
+  "inbox-languages.js": await bundle("inbox/languages.ts"),
   "demo.js": await bundle("demo/demo.ts"),
   "demo.css": await minifyStyles("demo/demo.css"),
   "demo.html": await readFile(path.join(here, "demo/demo.html")),

@@ -1,5 +1,7 @@
 """<clarion-inbox> in a browser: tabs, preferences, scrolling, the keyboard and translations."""
 
+import re
+
 from playwright.async_api import Locator, Page, expect
 
 from tests.browser.conftest import OpenInbox, on_both_databases
@@ -11,6 +13,12 @@ async def left_of(element: Locator) -> float:
     box = await element.bounding_box()
     assert box is not None
     return box["x"]
+
+
+async def set_locale(served: Service, person: str, locale: str) -> None:
+    async with served.api() as api:
+        made = await api.post("/v2/subscribers", json={"subscriberId": person, "locale": locale})
+        assert made.is_success, made.text
 
 
 @on_both_databases
@@ -148,6 +156,39 @@ async def test_the_choice_of_a_snooze_closes_by_itself_with_escape(
     await expect(inbox.root.locator(".menu")).to_be_hidden()
     await expect(inbox.panel).to_be_visible()
     await expect(inbox.item("First").get_by_role("button", name="Snooze")).to_be_focused()
+
+
+async def test_the_element_speaks_the_language_of_the_person(
+    served: Service, person: str, open_inbox: OpenInbox
+) -> None:
+    await set_locale(served, person, "ar_EG")
+    await served.notify(person, title="First")
+    inbox = await open_inbox()
+    await expect(inbox.bell).to_have_accessible_name("الإشعارات, غير المقروءة: 1")
+    await inbox.open()
+    await expect(inbox.items).to_have_count(1)
+
+    await expect(inbox.panel).to_have_css("direction", "rtl")
+    await expect(inbox.panel).to_have_attribute("lang", "ar-EG")
+    await inbox.button("التفضيلات").click()
+    await expect(inbox.panel.get_by_role("heading", name="التفضيلات")).to_be_visible()
+    await inbox.button("رجوع").click()
+    await expect(inbox.button("التفضيلات")).to_be_focused()
+
+
+async def test_the_page_decides_the_language_and_its_own_texts_replace_those_of_it(
+    served: Service, person: str, open_inbox: OpenInbox
+) -> None:
+    await set_locale(served, person, "ar_EG")
+    await served.notify(person, title="First")
+    inbox = await open_inbox(locale="de_AT", texts={"notifications": "Meldungen"})
+
+    await expect(inbox.bell).to_have_accessible_name("Meldungen, 1 ungelesen")
+    await inbox.open()
+    await expect(inbox.items.locator("time")).to_have_text(re.compile("jetzt|vor "))
+    await inbox.root.evaluate("element => { element.locale = 'en' }")
+    await expect(inbox.bell).to_have_accessible_name("Meldungen, 1 unread")
+    await expect(inbox.panel).not_to_have_attribute("lang", re.compile(""))
 
 
 async def test_texts_are_translated_and_the_panel_follows_the_direction(

@@ -81,6 +81,17 @@ async def test_a_session_says_what_the_inbox_needs(page: Page, api: Api, databas
     assert (await page.get(PROBE, headers={"Authorization": f"Bearer {token}"})).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("stored", "answered"), [("de_at", "de-AT"), ("fr", "fr"), (None, None), ('"><b>', None), ("x" * 100, None)]
+)
+async def test_a_session_says_the_language_of_the_person(
+    page: Page, api: Api, database: Database, stored: str | None, answered: str | None
+) -> None:
+    await make_subscriber(database, api.environment, "ada", locale=stored)
+
+    assert (await page.begin()).json()["data"].get("locale") == answered
+
+
 async def test_production_is_no_development_mode(page: Page, site: Site) -> None:
     page.application = site.production.identifier
     assert (await page.begin()).json()["data"]["isDevelopmentMode"] is False

@@ -20,7 +20,7 @@ SCRIPT = b"export const text = 'An inbox';" * 100
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for name in ("inbox.js", "inbox-more.js", "demo.js", "demo.css", "demo.html"):
+    for name in ("inbox.js", "inbox-more.js", "inbox-languages.js", "demo.js", "demo.css", "demo.html"):
         (tmp_path / name).write_bytes(SCRIPT)
         (tmp_path / f"{name}.gz").write_bytes(gzip.compress(SCRIPT))
     return tmp_path

@@ -50,5 +50,4 @@ export const ICONS = {
   trash: "M4 7h16M6 7l1 13h10l1-13M9 7V4h6v3",
   settings: "M4 7h9M17 7h3M4 17h3M11 17h9M15 5v4M9 15v4",
   close: "M18 6 6 18M6 6l12 12",
-  back: "M15 18l-6-6 6-6",
 };

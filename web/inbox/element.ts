@@ -5,7 +5,7 @@ import { h, ICONS, icon, iconButton } from "./dom.ts";
 import { fitsView, safeRedirect, shownCount, type View } from "./formats.ts";
 import type { Host, Tab } from "./host.ts";
 import { announcementOf, ListView } from "./list.ts";
-import { loadMore } from "./load-more.ts";
+import { loadLanguages, loadMore } from "./load-more.ts";
 import { hadFocus, place } from "./place.ts";
 import type { Counts, Notification, Redirect, Session } from "./shapes.ts";
 import styles from "./styles.css";
@@ -27,6 +27,7 @@ export class ClarionInbox extends HTMLElement implements Host {
     "context-hash",
     "server",
     "inline",
+    "locale",
     ...PROPERTIES,
   ];
   /** Where the script came from: the default of `server`. */
@@ -35,6 +36,8 @@ export class ClarionInbox extends HTMLElement implements Host {
   #client: InboxClient | undefined;
   #session: Session | undefined;
   #texts: Texts = ENGLISH;
+  #ownTexts: Partial<Texts> | undefined;
+  #unread = 0;
   #tabs: Tab[] = [];
   #context: ClientOptions["context"];
   #isRestarting = false;
@@ -48,6 +51,7 @@ export class ClarionInbox extends HTMLElement implements Host {
   /** What is said to screen readers. */
   readonly #live = h("div", { class: "hidden", role: "status" });
   readonly #message = h("div", { class: "message", part: "message", hidden: true });
+  readonly #parts = [this.#bell, this.#panel, this.#live];
   #list = new ListView(this);
   #tabBar = new TabBar(this, (tab) => this.#list.show(this.#list.view, tab));
 
@@ -58,7 +62,7 @@ export class ClarionInbox extends HTMLElement implements Host {
       sheet.replaceSync(styles);
     }
     this.#root.adoptedStyleSheets = [sheet];
-    this.#root.append(this.#bell, this.#panel, this.#live);
+    this.#root.append(...this.#parts);
     this.#panel.addEventListener("toggle", (event) => this.#toggled((event as ToggleEvent).newState === "open"));
     this.#panel.addEventListener("keydown", (event) => {
       if (event.key === "ArrowDown" && event.target === this.#panel) this.#list.focusFirst();
@@ -110,13 +114,13 @@ export class ClarionInbox extends HTMLElement implements Host {
     if (this.isOpen) void this.#list.show(this.#list.view, this.#tabBar.current);
   }
 
-  /** Texts that replace the English ones. */
+  /** Texts that replace those of the language. */
   get texts(): Texts {
     return this.#texts;
   }
 
   set texts(texts: Partial<Texts> | undefined) {
-    this.#texts = { ...ENGLISH, ...texts };
+    this.#ownTexts = texts;
     this.#restart();
   }
 
@@ -134,8 +138,14 @@ export class ClarionInbox extends HTMLElement implements Host {
     return this.#client;
   }
 
+  /** The language of texts and dates: what the page says, else that of the person, else that of the page. */
   get locale(): string | undefined {
-    return this.closest<HTMLElement>("[lang]")?.lang || undefined;
+    const locale = this.getAttribute("locale") || this.#session?.locale || this.closest<HTMLElement>("[lang]")?.lang;
+    return locale?.replaceAll("_", "-") || undefined;
+  }
+
+  set locale(locale: string | undefined) {
+    this.setAttribute("locale", locale ?? "");
   }
 
   get maxSnoozeHours(): number {
@@ -165,6 +175,13 @@ export class ClarionInbox extends HTMLElement implements Host {
       this.#client?.stop();
       this.#client = undefined;
       if (!this.isConnected) return;
+      this.#unread = 0;
+      this.#session = undefined;
+      this.#texts = { ...ENGLISH, ...this.#ownTexts };
+      for (const part of this.#parts) {
+        part.removeAttribute("lang");
+        part.removeAttribute("dir");
+      }
       this.#render();
       const applicationIdentifier = this.getAttribute("application-identifier");
       const subscriberId = this.getAttribute("subscriber-id");
@@ -193,12 +210,26 @@ export class ClarionInbox extends HTMLElement implements Host {
   async #connect(client: InboxClient): Promise<void> {
     try {
       await client.start();
+      await this.#localize();
       if (client === this.#client && this.isOpen) this.#toggled(true);
     } catch (error) {
       if (client !== this.#client) return;
       const isTemporary = error instanceof InboxError && (error.status === 0 || error.status >= 500);
       if (isTemporary) this.#retry = setTimeout(() => this.#connect(client), RETRY_AFTER);
       this.fail(error);
+    }
+  }
+
+  /** Takes the texts of the language; they are loaded, unless it is English. */
+  async #localize(): Promise<void> {
+    const { locale } = this;
+    if (!locale || /^en\b/i.test(locale)) return;
+    try {
+      const { localize } = await loadLanguages();
+      this.#texts = { ...ENGLISH, ...localize(this.#parts, locale), ...this.#ownTexts };
+      this.#render();
+    } catch {
+      // English is better than nothing.
     }
   }
 
@@ -235,7 +266,7 @@ export class ClarionInbox extends HTMLElement implements Host {
     this.#bell.popoverTargetElement = isInline ? null : this.#panel;
     this.#bell.setAttribute("aria-haspopup", "dialog");
     this.#bell.setAttribute("aria-expanded", String(this.isOpen));
-    this.#count({ total: 0 });
+    this.#count({ total: this.#unread });
     this.#renderList();
   }
 
@@ -264,18 +295,10 @@ export class ClarionInbox extends HTMLElement implements Host {
   }
 
   #showPreferences(): void {
-    const { texts } = this;
-    const body = h("div", { class: "scroll preferences", part: "preferences" });
-    const back = iconButton(texts.back, ICONS.back, () => {
-      this.#renderList();
-      this.#panel.querySelector<HTMLElement>(`[aria-label="${CSS.escape(texts.preferences)}"]`)?.focus();
-    });
-    back.classList.add("flip");
-    const header = h("header", { part: "header" }, back, h("h2", {}, texts.preferences), this.#closeButton());
-    this.#panel.replaceChildren(header, body, this.#message);
-    back.focus();
     loadMore()
-      .then(({ PreferencesView }) => new PreferencesView(this, body).show())
+      .then(({ showPreferences }) =>
+        showPreferences(this, this.#panel, [this.#closeButton(), this.#message], () => this.#renderList()),
+      )
       .catch((error) => this.fail(error));
   }
 
@@ -288,6 +311,7 @@ export class ClarionInbox extends HTMLElement implements Host {
 
   #count({ total }: Pick<Counts, "total">): void {
     const { texts } = this;
+    this.#unread = total;
     this.#badge.hidden = total === 0;
     this.#badge.textContent = shownCount(total);
     const unread = total ? `, ${fill(texts.unreadCount, shownCount(total))}` : "";

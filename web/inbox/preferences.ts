@@ -1,6 +1,6 @@
 // The preferences of the person: channels of all workflows and of each, and delivery hours.
 
-import { h } from "./dom.ts";
+import { h, iconButton } from "./dom.ts";
 import type { Host } from "./host.ts";
 import { addStyles } from "./more-styles.ts";
 import { MORE_ENGLISH, type MoreTexts } from "./more-texts.ts";
@@ -10,7 +10,28 @@ import { DAYS, dayName, timeFieldValue, twelveHourTime } from "./week.ts";
 const CHANNELS: readonly Channel[] = ["in_app", "email", "sms", "chat", "push"];
 const WORKDAY: Hours = { start: "09:00 AM", end: "05:00 PM" };
 
-export class PreferencesView {
+const BACK = "M15 18l-6-6 6-6";
+
+/** Shows the preferences in the place of the list, which comes back by a button. */
+export function showPreferences(
+  host: Host,
+  panel: HTMLElement,
+  [close, message]: [HTMLElement | false, HTMLElement],
+  showList: () => void,
+): Promise<void> {
+  const { texts } = host;
+  const back = iconButton(texts.back, BACK, () => {
+    showList();
+    panel.querySelector<HTMLElement>(`[aria-label="${CSS.escape(texts.preferences)}"]`)?.focus();
+  });
+  back.classList.add("flip");
+  const body = h("div", { class: "scroll preferences", part: "preferences" });
+  panel.replaceChildren(h("header", { part: "header" }, back, h("h2", {}, texts.preferences), close), body, message);
+  back.focus();
+  return new PreferencesView(host, body).show();
+}
+
+class PreferencesView {
   readonly element: HTMLElement;
   readonly #host: Host;
   readonly #texts: MoreTexts;

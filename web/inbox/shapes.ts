@@ -55,6 +55,8 @@ export interface Session {
   unreadCount: Counts;
   maxSnoozeDurationHours: number;
   isDevelopmentMode: boolean;
+  /** The language of the person, such as `de-DE`. */
+  locale?: string;
 }
 
 /** Which notifications are meant; what is left out does not matter. */

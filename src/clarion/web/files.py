@@ -46,7 +46,8 @@ _DEMO_HEADERS: Headers = (
 
 
 def inbox_pages(folder: Path = FOLDER) -> Pages:
-    return {f"/{name}": _reader(folder, name, _INBOX_HEADERS) for name in ("inbox.js", "inbox-more.js")}
+    names = ("inbox.js", "inbox-more.js", "inbox-languages.js")
+    return {f"/{name}": _reader(folder, name, _INBOX_HEADERS) for name in names}
 
 
 def demo_pages(folder: Path = FOLDER) -> Pages:

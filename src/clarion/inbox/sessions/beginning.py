@@ -28,6 +28,7 @@ from clarion.subscribers.store import (
     insert_subscriber,
     update_subscriber,
 )
+from clarion.templates.locales import normalize_locale
 from clarion.vault import Vault
 from clarion.vocabulary import Channel
 
@@ -57,6 +58,8 @@ class BegunSession(Struct, frozen=True, kw_only=True):
     environment: Environment
     session: SubscriberSession
     counts: InboxCounts
+    locale: str | None
+    """The language of the person, as `en_US`."""
 
 
 class _Person(Struct, frozen=True):
@@ -108,7 +111,12 @@ async def begin_session(
         context_keys=keys_of(request.contexts),
         is_proven=visitor.is_proven,
     )
-    return BegunSession(environment=visitor.environment, session=session, counts=person.counts)
+    return BegunSession(
+        environment=visitor.environment,
+        session=session,
+        counts=person.counts,
+        locale=normalize_locale(person.subscriber.locale),
+    )
 
 
 async def _look_up(db: Connection, *, request: SessionRequest, vault: Vault, now: Millis) -> _Visitor:

@@ -10,6 +10,7 @@ from clarion.inbox.sessions.beginning import BegunSession
 from clarion.messages.model import MAX_SNOOZE_HOURS
 from clarion.preferences.wire import Schedule
 from clarion.subscribers.wire import SubscriberPatch
+from clarion.templates.locales import html_lang
 from clarion.vocabulary import Severity
 
 HashText = Annotated[str, Meta(max_length=256)]
@@ -76,6 +77,8 @@ class SessionOut(Wire):
     application_identifier: str
     """The identifier of the environment."""
     context_keys: list[str]
+    locale: str | UnsetType = UNSET
+    """The language of the person as HTML has it, such as `de-DE`; absent if none is known."""
 
     @classmethod
     def of(cls, begun: BegunSession, token: str) -> Self:
@@ -89,4 +92,5 @@ class SessionOut(Wire):
             max_snooze_duration_hours=MAX_SNOOZE_HOURS,
             application_identifier=begun.environment.identifier,
             context_keys=list(begun.session.context_keys),
+            locale=UNSET if begun.locale is None else html_lang(begun.locale),
         )
