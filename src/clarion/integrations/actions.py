@@ -7,6 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clarion.clock import Millis
+from clarion.content.environment import EnvironmentContent, load_environment_content
 from clarion.db.port import Connection, Database
 from clarion.environments.configuration import raise_configuration_version
 from clarion.errors import Invalid, NotFound, Problem
@@ -24,6 +25,7 @@ from clarion.integrations.model import (
     promote,
     reorder,
 )
+from clarion.integrations.variables import find_reference_problems, resolve_credentials
 from clarion.providers.definition.fields import unmask_secrets
 from clarion.providers.definition.provider import Provider
 from clarion.providers.registry import find_provider
@@ -82,7 +84,12 @@ async def create_in_app_integration(
 
 
 def plan_creation(
-    draft: IntegrationDraft, live: Collection[Integration], *, environment_id: EnvironmentId, now: Millis
+    draft: IntegrationDraft,
+    live: Collection[Integration],
+    *,
+    content: EnvironmentContent,
+    environment_id: EnvironmentId,
+    now: Millis,
 ) -> Integration:
     """Return the integration that a draft makes beside the live ones; raises Invalid if it cannot be created."""
     name = draft.name or (draft.provider.name if draft.provider else draft.provider_name)
@@ -103,12 +110,16 @@ def plan_creation(
         created_at=now,
         updated_at=now,
     )
-    _refuse(_find_problems(made, draft.provider, live, checked=draft.check))
+    _refuse(_find_problems(made, draft.provider, live, content, checked=draft.check))
     return made
 
 
 def plan_update(
-    integration_id: IntegrationId, changes: IntegrationChanges, live: Collection[Integration]
+    integration_id: IntegrationId,
+    changes: IntegrationChanges,
+    live: Collection[Integration],
+    *,
+    content: EnvironmentContent,
 ) -> Integration:
     """Return the changed integration; raises Invalid if it cannot be changed so."""
     before = get_live(live, integration_id)
@@ -117,7 +128,7 @@ def plan_update(
         changed = replace(changed, credentials=unmask_secrets(changed.credentials, before.credentials))
         changed = keep_proof(changed, before)
     others = [one for one in live if one.id != integration_id]
-    _refuse(_find_problems(changed, find_provider(changed.provider_id), others, checked=changes.check))
+    _refuse(_find_problems(changed, find_provider(changed.provider_id), others, content, checked=changes.check))
     return changed
 
 
@@ -126,7 +137,8 @@ async def create_integration(
 ) -> Integration:
     """Add an integration; the first one of email or sms that can be primary becomes it."""
     live = await _begin_change(db, environment_id, vault)
-    made = plan_creation(draft, live, environment_id=environment_id, now=now)
+    content = await load_environment_content(db, environment_id, vault=vault)
+    made = plan_creation(draft, live, content=content, environment_id=environment_id, now=now)
     if made.channel is Channel.IN_APP:
         deleted = await store.find_last_deleted(db, environment_id, made.channel, vault)
         made = made if deleted is None else keep_proof(made, deleted)
@@ -145,7 +157,8 @@ async def update_integration(
 ) -> Integration:
     """Change the given fields; if the primary can no longer be primary, the next integration becomes it."""
     live = await _begin_change(db, environment_id, vault)
-    changed = plan_update(integration_id, changes, live)
+    content = await load_environment_content(db, environment_id, vault=vault)
+    changed = plan_update(integration_id, changes, live, content=content)
     # The change may have fixed the cause of earlier failures.
     await store.reset_health(db, environment_id, integration_id)
     if "credentials" in changes.fields:
@@ -162,7 +175,8 @@ async def set_primary_integration(
     if chosen.channel not in CHANNELS_WITH_PRIMARY:
         raise Invalid.field("channel", "has no primary integration; only email and sms have one", chosen.channel)
     others = [one for one in live if one.id != integration_id]
-    _refuse(find_problems(replace(chosen, active=True), find_provider(chosen.provider_id), others))
+    content = await load_environment_content(db, environment_id, vault=vault)
+    _refuse(_find_problems(chosen, find_provider(chosen.provider_id), others, content, checked=True))
     return get_live(await _write_changes(db, live, promote(chosen, live), vault=vault, now=now), integration_id)
 
 
@@ -241,10 +255,18 @@ async def _write_changes(
 
 
 def _find_problems(
-    integration: Integration, provider: Provider | None, others: Collection[Integration], *, checked: bool
+    integration: Integration,
+    provider: Provider | None,
+    others: Collection[Integration],
+    content: EnvironmentContent,
+    *,
+    checked: bool,
 ) -> dict[str, Problem]:
     # Credentials to check must be as complete as those of an active integration.
-    return find_problems(replace(integration, active=integration.active or checked), provider, others)
+    integration = replace(integration, active=integration.active or checked)
+    problems = find_problems(resolve_credentials(integration, content), provider, others)
+    found = find_reference_problems(integration, content)
+    return problems | {f"credentials.{name}": problem for name, problem in found.items()}
 
 
 def _refuse(problems: Mapping[str, Problem]) -> None:

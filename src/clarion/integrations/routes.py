@@ -15,6 +15,7 @@ from clarion.ids import IntegrationId
 from clarion.integrations import actions, store, verification
 from clarion.integrations.model import Integration
 from clarion.integrations.provider_wire import ProviderOut
+from clarion.integrations.variables import resolve_credentials
 from clarion.integrations.wire import (
     IntegrationIn,
     IntegrationOut,
@@ -39,17 +40,18 @@ async def check_new_credentials(call: DetachedCall, body: IntegrationIn) -> None
     """Check the credentials of a new integration with the provider, if the caller asks for it."""
     if body.check and not await verification.has_stored_response(call):
         _check_environment(call, body.environment_id)
-        draft, live = _draft(call.services, body), await verification.list_live(call)
-        planned = actions.plan_creation(draft, live, environment_id=call.environment_id, now=call.now)
-        await verification.check_credentials(call.services.gateway, planned)
+        draft, (live, content) = _draft(call.services, body), await verification.load_live(call)
+        planned = actions.plan_creation(draft, live, content=content, environment_id=call.environment_id, now=call.now)
+        await verification.check_credentials(call.services.gateway, resolve_credentials(planned, content))
 
 
 async def check_changed_credentials(call: DetachedCall, integration_id: IntegrationId, body: IntegrationPatch) -> None:
     """Check the credentials after an update, new or stored, with the provider, if the caller asks for it."""
     if body.check is True and not await verification.has_stored_response(call):
         _check_environment(call, body.environment_id)
-        planned = actions.plan_update(integration_id, _changes(body), await verification.list_live(call))
-        await verification.check_credentials(call.services.gateway, planned)
+        live, content = await verification.load_live(call)
+        planned = actions.plan_update(integration_id, _changes(body), live, content=content)
+        await verification.check_credentials(call.services.gateway, resolve_credentials(planned, content))
 
 
 @operation(

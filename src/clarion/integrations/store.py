@@ -11,6 +11,7 @@ from clarion.environments.configuration import Versioned, get_or_load
 from clarion.errors import NotFound
 from clarion.ids import EnvironmentId, IntegrationId, id_text
 from clarion.integrations.model import Integration
+from clarion.integrations.variables import with_variables
 from clarion.jsontext import json_text, json_value
 from clarion.vault import Envelope, Vault, oldest_by_key
 from clarion.vocabulary import Channel
@@ -82,10 +83,10 @@ class IntegrationCache:
 
     def __init__(self, vault: Vault) -> None:
         self.vault = vault
-        self._load = partial(list_integrations, vault=vault)
+        self._load = partial(_list_resolved, vault=vault)
 
     async def list(self, db: Connection, environment_id: EnvironmentId, version: int) -> Sequence[Integration]:
-        """List the live integrations of the environment at this version of its configuration, oldest first."""
+        """List the live integrations of the environment at this version, as providers are called, oldest first."""
         return await get_or_load(db, INTEGRATIONS, environment_id, version, self._load)
 
 
@@ -192,6 +193,10 @@ def integration_of(row: Row, vault: Vault) -> Integration:
             "is_primary": bool(row["is_primary"]),
         }
     )
+
+
+async def _list_resolved(db: Connection, environment_id: EnvironmentId, vault: Vault) -> list[Integration]:
+    return [await with_variables(db, one, vault) for one in await list_integrations(db, environment_id, vault)]
 
 
 def _stored(integration: Integration, vault: Vault) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from clarion.content.environment import EnvironmentContent, load_environment_content
 from clarion.db.port import Connection
 from clarion.errors import Forbidden, InProgress, Invalid
 from clarion.http import idempotency
@@ -13,6 +14,7 @@ from clarion.ids import EnvironmentId, IntegrationId, SubscriberKey, id_text, ne
 from clarion.integrations import store
 from clarion.integrations.actions import get_live
 from clarion.integrations.model import Integration
+from clarion.integrations.variables import resolve_credentials
 from clarion.integrations.wire import TestMessageError, TestMessageIn, TestMessageOut
 from clarion.jsontext import plain_value
 from clarion.providers.definition.outgoing import Outgoing
@@ -47,10 +49,15 @@ async def has_stored_response(call: DetachedCall) -> bool:
     return response is not None
 
 
-async def list_live(call: DetachedCall) -> list[Integration]:
-    return await call.database.read(
-        lambda db: store.list_integrations(db, call.environment_id, call.services.vault),
-    )
+async def load_live(call: DetachedCall) -> tuple[list[Integration], EnvironmentContent]:
+    """The live integrations, and the variables that their credentials may refer to."""
+    environment_id, vault = call.environment_id, call.services.vault
+
+    async def load(db: Connection) -> tuple[list[Integration], EnvironmentContent]:
+        live = await store.list_integrations(db, environment_id, vault)
+        return live, await load_environment_content(db, environment_id, vault=vault)
+
+    return await call.database.read(load)
 
 
 async def check_credentials(gateway: ProviderGateway, integration: Integration) -> None:
@@ -65,7 +72,8 @@ async def check_credentials(gateway: ProviderGateway, integration: Integration) 
 
 
 async def send_test_message(call: DetachedCall, integration_id: IntegrationId, body: TestMessageIn) -> TestMessageOut:
-    integration = get_live(await list_live(call), integration_id)
+    live, content = await load_live(call)
+    integration = resolve_credentials(get_live(live, integration_id), content)
     if _is_built_in(integration):
         raise Invalid.field("integrationId", "is of a built-in provider, whose messages go nowhere that could be tried")
     recipient = await _list_addresses(call, integration, body)

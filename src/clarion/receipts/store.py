@@ -12,6 +12,7 @@ from clarion.db.query import Insert, sql
 from clarion.ids import EnvironmentId, IntegrationId, JobId, MessageId
 from clarion.integrations.model import Integration
 from clarion.integrations.store import integration_of
+from clarion.integrations.variables import with_variables
 from clarion.jsontext import json_text, json_value
 from clarion.receipts.model import DeliveryReport, MessageState, ReportedMessage, ReportSource
 from clarion.tracking.model import decode_tracking
@@ -107,7 +108,7 @@ async def find_integration(
     db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId, vault: Vault
 ) -> Integration | None:
     row = await db.fetch_one(FIND_INTEGRATION, environment_id=environment_id, id=integration_id)
-    return None if row is None else integration_of(row, vault)
+    return None if row is None else await with_variables(db, integration_of(row, vault), vault)
 
 
 async def set_source(db: Connection, integration: Integration, source: str) -> str | None:

@@ -340,5 +340,5 @@ async def test_variables_that_the_target_lacks_are_named(api: Api, path: str, si
     answers = [await api.post(f"{path}/{name}", json={}) for name in ("diff", "publish", "publish")]
 
     assert [one.status_code for one in answers] == [200] * 3
-    lacking = [{"key": "HERE", "workflowIds": ["news"]}]
+    lacking = [{"key": "HERE", "workflowIds": ["news"], "layoutIds": [], "integrationIdentifiers": []}]
     assert [one.json().get("lackingVariables") for one in answers] == [lacking, lacking, None]

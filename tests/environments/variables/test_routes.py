@@ -256,7 +256,7 @@ async def test_usage_lists_workflows_of_the_environments_of_the_caller(key: Api,
     used = (await key.get(f"{PATH}/SUPPORT_URL/usage")).json()
 
     expected = [{"name": "Order shipped", "workflowId": "order-shipped"}] if is_used else []
-    assert used == {"workflows": expected}
+    assert used == {"workflows": expected, "layouts": [], "translations": [], "integrations": []}
 
 
 async def test_usage_of_other_environments_is_for_those_who_reach_them(

@@ -1,6 +1,6 @@
 """Compares two environments, and promotes one to the other in one unit of work."""
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -97,10 +97,10 @@ class Promoted(Struct, frozen=True):
 
 
 class LackingVariable(Struct, frozen=True):
-    """A variable without a value in the target, and the workflows that use it."""
+    """A variable without a value in the target, and the identifiers of what uses it."""
 
     key: str
-    workflow_keys: Sequence[str]
+    users: Mapping[PromotedType, Sequence[str]]
 
 
 async def compare(db: Connection, promotion: Promotion, context: PromotionContext) -> list[ResourceDiff]:
@@ -128,15 +128,29 @@ async def promote(
 async def list_lacking_variables(
     db: Connection, promotion: Promotion, diffs: Sequence[ResourceDiff]
 ) -> list[LackingVariable]:
-    """The variables that promoted workflows use and that have a value in the source, but none in the target."""
+    """The variables that promoted resources use and that have a value in the source, but none in the target."""
     keys = await list_keys_lacking(db, source_id=promotion.source_id, target_id=promotion.target_id)
-    texts = {
-        diff.source.identifier: json_text(plain_value(diff.source.record[1].steps))
+    texts = [
+        (diff.type, diff.source.identifier, _text_of(diff.type, diff.source))
         for diff in diffs
-        if keys and diff.source is not None and diff.type is PromotedType.WORKFLOW
-    }
-    uses = {key: [name for name, text in texts.items() if is_used_in([text], key)] for key in keys}
-    return [LackingVariable(key, names) for key, names in uses.items() if names]
+        if keys and diff.source is not None
+    ]
+    lacking = []
+    for key in keys:
+        users: dict[PromotedType, list[str]] = {}
+        for kind, name, text in texts:
+            if is_used_in([text], key):
+                users.setdefault(kind, []).append(name)
+        lacking += [LackingVariable(key, users)] if users else []
+    return lacking
+
+
+def _text_of(kind: PromotedType, resource: Resource) -> str:
+    """All texts of a resource that may refer to variables."""
+    if kind is PromotedType.INTEGRATION:
+        return json_text(resource.record.credentials)
+    steps = resource.record[1].steps if kind is PromotedType.WORKFLOW else ()
+    return json_text(plain_value([resource.fields, steps]))
 
 
 async def record_promotion(

@@ -1,17 +1,22 @@
 """Promotion of integrations, without secrets.
 
-A new one takes the credentials along that are no secrets. It is inactive until somebody sets the others. One that the
+A new one takes the credentials along that are no secrets, also those that refer to variables, which have a value of
+their own in the target. It is inactive until somebody sets the others. One that the
 target has keeps its credentials, and stays active or inactive, as it is.
 """
 
 from typing import Any
 
+from msgspec.structs import replace
+
+from clarion.content.environment import EnvironmentContent, load_environment_content
 from clarion.db.port import Connection
 from clarion.environments.promotion.model import PromotionContext, Resource, ResourceDiff
 from clarion.ids import EnvironmentId
 from clarion.integrations import actions, store
 from clarion.integrations.actions import IntegrationChanges, IntegrationDraft
 from clarion.integrations.model import Integration
+from clarion.integrations.variables import find_reference_problems, resolve_credentials
 from clarion.providers.definition.fields import MASK, mask_secrets
 from clarion.providers.definition.provider import find_credential_problems
 from clarion.providers.registry import find_provider
@@ -31,7 +36,10 @@ async def apply(db: Connection, environment_id: EnvironmentId, diff: ResourceDif
         return
     source: Integration = diff.source.record
     if diff.target is None:
-        await actions.create_integration(db, environment_id, _draft(source), vault=context.vault, now=context.now)
+        content = await load_environment_content(db, environment_id, vault=context.vault)
+        await actions.create_integration(
+            db, environment_id, _draft(source, content), vault=context.vault, now=context.now
+        )
     else:
         changes = IntegrationChanges(fields={name: getattr(source, name) for name in _FIELDS}, check=False)
         target: Integration = diff.target.record
@@ -69,11 +77,13 @@ def _resource(integration: Integration, context: PromotionContext) -> Resource:
     )
 
 
-def _draft(source: Integration) -> IntegrationDraft:
+def _draft(source: Integration, content: EnvironmentContent) -> IntegrationDraft:
     provider = find_provider(source.provider_id)
     credentials = _without_secrets(source)
     is_complete = credentials == source.credentials
-    if provider is not None and find_credential_problems(provider, credentials):
+    promoted = replace(source, credentials=credentials)
+    resolved = resolve_credentials(promoted, content).credentials
+    if find_reference_problems(promoted, content) or (provider and find_credential_problems(provider, resolved)):
         is_complete = False
     return IntegrationDraft(
         provider=provider,

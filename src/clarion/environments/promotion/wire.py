@@ -168,16 +168,25 @@ class EnvironmentSummaryOut(Wire):
 
 
 class LackingVariableOut(Wire):
-    """A variable that has no value in the target, so that texts see nothing there."""
+    """A variable that has no value in the target: texts see nothing there, and integrations cannot send."""
 
     key: str
     """The key of the variable, as in `{{env.<key>}}`."""
     workflow_ids: list[str]
     """The identifiers of the workflows that use it."""
+    layout_ids: list[str]
+    """The identifiers of the layouts that use it."""
+    integration_identifiers: list[str]
+    """The identifiers of the integrations whose credentials refer to it."""
 
     @classmethod
     def of(cls, variable: LackingVariable) -> Self:
-        return cls(key=variable.key, workflow_ids=list(variable.workflow_keys))
+        return cls(
+            key=variable.key,
+            workflow_ids=list(variable.users.get(PromotedType.WORKFLOW, ())),
+            layout_ids=list(variable.users.get(PromotedType.LAYOUT, ())),
+            integration_identifiers=list(variable.users.get(PromotedType.INTEGRATION, ())),
+        )
 
 
 class EnvironmentDiffOut(Wire):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from enum import StrEnum
 
 from msgspec import Struct
 
@@ -34,11 +35,21 @@ class EnvironmentVariable(Struct, frozen=True, kw_only=True):
     updated_at: Millis
 
 
-class WorkflowUse(Struct, frozen=True):
-    """A workflow whose steps use a variable."""
+class UseKind(StrEnum):
+    WORKFLOW = "workflow"
+    LAYOUT = "layout"
+    TRANSLATION = "translation"
+    INTEGRATION = "integration"
 
-    name: str
+
+class Use(Struct, frozen=True):
+    """Something that refers to a variable."""
+
+    kind: UseKind
     key: str
+    """Its identifier; of a translation that of its workflow or layout."""
+    name: str
+    """What people call it; of a translation the locale."""
 
 
 def is_key(text: str) -> bool:

@@ -4,16 +4,17 @@ from clarion.audit.model import Action
 from clarion.audit.recording import record_request
 from clarion.environments.access import Reach
 from clarion.environments.variables import actions, store
-from clarion.environments.variables.model import EnvironmentVariable
+from clarion.environments.variables.model import EnvironmentVariable, Use
+from clarion.environments.variables.usage import list_uses
 from clarion.environments.variables.wire import (
     VariableIn,
     VariableOut,
     VariablePatch,
     VariablesQuery,
     VariableUsageOut,
-    VariableWorkflowOut,
 )
 from clarion.errors import Malformed
+from clarion.http.input.unknown import InputWarning
 from clarion.http.operation import Call, Transaction, operation
 from clarion.vocabulary import Scope
 
@@ -61,8 +62,13 @@ async def update_variable(call: Call, variable_key: str, body: VariablePatch) ->
 
 @operation("DELETE", "/v1/environment-variables/{variableKey}", scope=Scope.ENVIRONMENTS_WRITE, status=204)
 async def delete_variable(call: Call, variable_key: str) -> None:
-    """Delete a variable with its values in all environments; texts that use it then see nothing."""
+    """Delete a variable with its values in all environments; the response warns of what refers to it.
+
+    Texts then see nothing, and integrations cannot send.
+    """
     reach = await Reach.lock(call.db, call.caller)
+    uses = await _list_uses(call, reach, variable_key)
+    call.warnings.extend(InputWarning("variableKey", f"is used by the {use.kind} '{use.key}'") for use in uses)
     deleted = await actions.delete_variable(call.db, reach, variable_key, vault=call.services.vault)
     await record_request(call, Action.VARIABLE_DELETE, before=deleted)
 
@@ -75,16 +81,19 @@ async def delete_variable(call: Call, variable_key: str) -> None:
     transaction=Transaction.SCAN,
 )
 async def get_variable_usage(call: Call, variable_key: str) -> VariableUsageOut:
-    """List the workflows whose steps use a variable."""
+    """List what refers to a variable: workflows, layouts, translations and integrations."""
     variable = await store.get_variable(call.db, call.organization_id, variable_key, call.services.vault)
-    reach = await Reach.read(call.db, call.caller)
-    uses = [
+    return VariableUsageOut.of(await _list_uses(call, await Reach.read(call.db, call.caller), variable.key))
+
+
+async def _list_uses(call: Call, reach: Reach, key: str) -> list[Use]:
+    """What refers to a variable in the environments of the caller."""
+    vault = call.services.vault
+    return [
         use
         for environment in reach.list()
-        if call.caller.has_scope_in(environment.id, Scope.WORKFLOWS_READ)
-        for use in await store.list_workflows_with(call.db, environment.id, variable.key)
+        for use in await list_uses(call.db, environment.id, key, caller=call.caller, vault=vault)
     ]
-    return VariableUsageOut(workflows=[VariableWorkflowOut.of(use) for use in dict.fromkeys(uses)])
 
 
 def _out(reach: Reach, variable: EnvironmentVariable) -> VariableOut:

@@ -6,7 +6,7 @@ from clarion.clock import Millis
 from clarion.db.port import Connection, Database, Row
 from clarion.db.query import sql
 from clarion.environments.configuration import raise_configuration_version
-from clarion.environments.variables.model import EnvironmentVariable, WorkflowUse, is_used_in
+from clarion.environments.variables.model import EnvironmentVariable
 from clarion.errors import NotFound
 from clarion.ids import EnvironmentId, OrganizationId, VariableId
 from clarion.vault import Envelope, Vault, oldest_by_key
@@ -48,12 +48,6 @@ LIST_KEYS_LACKING = sql("""
         WHERE y.environment_id = :target_id AND y.variable_id = x.variable_id
     )
     ORDER BY v.key
-""")
-LIST_WORKFLOWS_WITH = sql("""
-    SELECT w.key, w.name, v.steps FROM workflows AS w
-    JOIN workflow_versions AS v ON v.environment_id = w.environment_id AND v.id = w.version_id
-    WHERE w.environment_id = :environment_id AND w.deleted_at IS NULL AND {position}(v.steps, :key) > 0
-    ORDER BY w.key
 """)
 LIST_ENVELOPES = sql("""
     SELECT environment_id, variable_id, value FROM environment_variable_values ORDER BY environment_id, variable_id
@@ -121,12 +115,6 @@ async def delete_variable(db: Connection, variable: EnvironmentVariable) -> None
     for environment_id in variable.values:
         await db.execute(DELETE_VALUE, environment_id=environment_id, variable_id=variable.id)
     await db.execute(DELETE_VARIABLE, organization_id=variable.organization_id, id=variable.id)
-
-
-async def list_workflows_with(db: Connection, environment_id: EnvironmentId, key: str) -> list[WorkflowUse]:
-    """The workflows of an environment whose steps use a variable."""
-    rows = await db.fetch(LIST_WORKFLOWS_WITH, environment_id=environment_id, key=key)
-    return [WorkflowUse(row["name"], row["key"]) for row in rows if is_used_in([row["steps"]], key)]
 
 
 async def list_samples(db: Connection) -> list[Envelope]:

@@ -1,6 +1,6 @@
 """Shapes of variables."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Annotated, Literal, Self
 
 from msgspec import UNSET, Meta, UnsetType, field
@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 from clarion.clock import iso_text
 from clarion.content.environment import SECRET_MASK
 from clarion.environments.variables.actions import VariableChanges
-from clarion.environments.variables.model import KEY_RULE, MAX_VALUE, EnvironmentVariable, WorkflowUse, is_key
+from clarion.environments.variables.model import KEY_RULE, MAX_VALUE, EnvironmentVariable, Use, UseKind, is_key
 from clarion.errors import Invalid, Problem
 from clarion.http.wire import CheckedText, DateTimeText, IdText, Wire, one_of
 from clarion.ids import EnvironmentId, id_text
@@ -138,11 +138,50 @@ class VariableWorkflowOut(Wire):
     workflow_id: str
     """The identifier of the workflow."""
 
-    @classmethod
-    def of(cls, use: WorkflowUse) -> Self:
-        return cls(name=use.name, workflow_id=use.key)
+
+class VariableLayoutOut(Wire):
+    name: str
+    """What people call the layout."""
+    layout_id: str
+    """The identifier of the layout."""
+
+
+class VariableTranslationOut(Wire):
+    resource_id: str
+    """The identifier of the workflow or layout whose texts they are."""
+    locale: str
+    """The language of the texts."""
+
+
+class VariableIntegrationOut(Wire):
+    name: str
+    """What people call the integration."""
+    identifier: str
+    """The identifier of the integration."""
 
 
 class VariableUsageOut(Wire):
+    """What refers to the variable, in all environments that the caller can read."""
+
     workflows: list[VariableWorkflowOut]
-    """The workflows with a step that uses the variable, in all environments that the caller can read."""
+    """The workflows with a step that uses the variable."""
+    layouts: list[VariableLayoutOut]
+    """The layouts that use it."""
+    translations: list[VariableTranslationOut]
+    """The texts of workflows and layouts that use it."""
+    integrations: list[VariableIntegrationOut]
+    """The integrations whose credentials refer to it, if the caller may read integrations."""
+
+    @classmethod
+    def of(cls, uses: Iterable[Use]) -> Self:
+        named: dict[UseKind, list[Use]] = {kind: [] for kind in UseKind}
+        for use in dict.fromkeys(uses):
+            named[use.kind].append(use)
+        translations = named[UseKind.TRANSLATION]
+        integrations = named[UseKind.INTEGRATION]
+        return cls(
+            workflows=[VariableWorkflowOut(name=use.name, workflow_id=use.key) for use in named[UseKind.WORKFLOW]],
+            layouts=[VariableLayoutOut(name=use.name, layout_id=use.key) for use in named[UseKind.LAYOUT]],
+            translations=[VariableTranslationOut(resource_id=use.key, locale=use.name) for use in translations],
+            integrations=[VariableIntegrationOut(name=use.name, identifier=use.key) for use in integrations],
+        )

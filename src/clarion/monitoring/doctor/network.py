@@ -12,6 +12,7 @@ from clarion.db.port import Connection, Database
 from clarion.environments.model import Environment
 from clarion.errors import SettingsError
 from clarion.integrations import store as integrations
+from clarion.integrations.variables import with_variables
 from clarion.members.links.mailing import EVERYWHERE, SMTP_PROVIDER, credentials_of
 from clarion.monitoring.doctor.model import Finding, fine, problem
 from clarion.providers.definition.credentials import read_credentials
@@ -43,7 +44,8 @@ async def check_network(
     async def list_targets(db: Connection) -> dict[NetworkTarget, str]:
         targets: dict[NetworkTarget, str] = {}
         for environment in environments:
-            for integration in await integrations.list_integrations(db, environment.id, vault):
+            for stored in await integrations.list_integrations(db, environment.id, vault):
+                integration = await with_variables(db, stored, vault)
                 target = find_target(integration.provider_id, integration.credentials) if integration.active else None
                 if target is not None:
                     targets.setdefault(target, integration.provider_id)

@@ -12,6 +12,7 @@ from email_validator import EmailNotValidError, validate_email
 from msgspec import Struct, StructMeta, field
 from msgspec.structs import fields
 
+from clarion.providers.definition.references import list_references
 from clarion.providers.definition.result import refuse_account
 from clarion.secret import Secret
 
@@ -155,6 +156,12 @@ def list_required(kind: type[Credentials]) -> tuple[str, ...]:
 def read_credentials(kind: type[A], given: Mapping[str, Any]) -> A:
     """Decode the credentials of an integration; raises SendFailure if some are missing or of the wrong type."""
     given = respell(kind, given)
+    lacking = [key for value in given.values() for key in list_references(value)]
+    if lacking:
+        raise refuse_account(
+            f"The integration refers to variables of the environment that have no value here, or are secret and would "
+            f"be shown: {', '.join(lacking)}"
+        )
     missing = [name for name in list_required(kind) if is_blank(given, name)]
     if missing:
         raise refuse_account(f"The integration has no {', '.join(missing)}")

@@ -10,6 +10,7 @@ from msgspec.structs import FieldInfo, fields
 
 from clarion.providers.definition.credentials import EMAIL_ADDRESS, JSON_OBJECT, PORT, URL, get_format_rules, is_blank
 from clarion.providers.definition.provider import Provider
+from clarion.providers.definition.references import is_reference
 from clarion.secret import Secret
 from clarion.vocabulary import Channel
 
@@ -85,12 +86,12 @@ def list_unused(provider: Provider | None, credentials: Mapping[str, Any]) -> li
 
 
 def mask_secrets(provider: Provider | None, credentials: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the credentials with the mask instead of each secret."""
+    """Return the credentials with the mask instead of each secret; a reference to a variable is none."""
     known = {} if provider is None else {one.name: one.secret for one in list_fields(provider)}
     if provider is not None:
         known |= {old: known[new] for old, new in provider.credentials.SPELLINGS.items()}
     return {
-        name: MASK if value and known.get(name, _may_be_secret(name, value)) else value
+        name: MASK if value and known.get(name, _may_be_secret(name, value)) and not is_reference(value) else value
         for name, value in credentials.items()
     }
 

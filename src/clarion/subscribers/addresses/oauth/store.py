@@ -7,6 +7,7 @@ from clarion.errors import NotFound
 from clarion.ids import EnvironmentId, IntegrationId, id_text
 from clarion.integrations.model import Integration
 from clarion.integrations.store import integration_of
+from clarion.integrations.variables import with_variables
 from clarion.subscribers.addresses.oauth.model import Attempt
 from clarion.vault import Vault
 
@@ -35,11 +36,11 @@ async def spend_attempt(db: Connection, attempt: Attempt, now: Millis) -> bool:
 
 
 async def get_account(db: Connection, environment_id: EnvironmentId, identifier: str, vault: Vault) -> Integration:
-    """Return a live integration with its credentials."""
+    """Return a live integration with its credentials, as its provider is called."""
     row = await db.fetch_one(FIND_INTEGRATION, environment_id=environment_id, identifier=identifier)
     if row is None:
         raise NotFound("Integration", identifier)
-    return integration_of(row, vault)
+    return await with_variables(db, integration_of(row, vault), vault)
 
 
 async def get_account_by_id(
@@ -48,4 +49,4 @@ async def get_account_by_id(
     row = await db.fetch_one(FIND_INTEGRATION_BY_ID, environment_id=environment_id, id=integration_id)
     if row is None:
         raise NotFound("Integration", id_text(integration_id))
-    return integration_of(row, vault)
+    return await with_variables(db, integration_of(row, vault), vault)

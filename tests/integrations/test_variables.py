@@ -1,0 +1,226 @@
+"""Variables of the environment in credentials: `{{env.KEY}}`, with the value of the environment that sends."""
+
+import json
+import logging
+from typing import Any
+
+import httpx
+import pytest
+
+from clarion.ids import id_text
+from clarion.vocabulary import Scope
+from tests.engine.conftest import _log_no_errors, logged_errors, world
+from tests.engine.providers import ADA, EMAIL, SENDER, account
+from tests.engine.support import World
+from tests.providers.loopback import web_server
+from tests.support import Api, MakeApi, Site
+
+__all__ = ["_log_no_errors", "logged_errors", "world"]
+
+VARIABLES = "/v1/environment-variables"
+INTEGRATIONS = "/v1/integrations"
+
+
+async def put(api: Api, key: str, value: str, **fields: Any) -> None:
+    values = [{"_environmentId": id_text(api.environment.id), "value": value}]
+    response = await api.patch(f"{VARIABLES}/{key}", json={"values": values})
+    if response.status_code == 404:
+        response = await api.post(VARIABLES, json={"key": key, "values": values, **fields})
+    assert response.status_code == 200, response.text
+
+
+async def post(api: Api, *, active: bool = True, **credentials: Any) -> httpx.Response:
+    """Create an integration of `email-webhook`."""
+    given = {"from": SENDER, "secretKey": "s", "webhookUrl": "https://hooks.example.com/long-path-1", **credentials}
+    body = {"providerId": "email-webhook", "channel": "email", "identifier": "mine", "active": active}
+    return await api.post(INTEGRATIONS, json=body | {"credentials": given})
+
+
+async def make(api: Api, **fields: Any) -> dict[str, Any]:
+    response = await post(api, **fields)
+    assert response.status_code == 201, response.text
+    made: dict[str, Any] = response.json()
+    return made
+
+
+def problems_of(response: httpx.Response) -> dict[str, list[str]]:
+    assert response.status_code == 422, response.text
+    return {path: found["messages"] for path, found in response.json()["errors"].items()}
+
+
+async def send(world: World) -> dict[str, Any]:
+    """Send one e-mail; returns its message as it is explained."""
+    await world.trigger(ADA)
+    await world.work()
+    newest = (await world.messages(channel="email"))[-1]
+    shown: dict[str, Any] = (await world.api.get(f"/v1/messages/{newest['_id']}")).json()
+    return shown
+
+
+async def test_a_message_is_sent_with_the_value_that_holds_when_it_is_sent(world: World) -> None:
+    await world.make_workflow(EMAIL)
+    async with account(world, "first") as first, account(world, "second") as second:
+        await put(world.api, "HOOK", first.server.url("/q7x"), isSecret=True)
+        for used in (first, second):
+            credentials = {"from": SENDER, "secretKey": "s", "webhookUrl": "{{ env.HOOK }}"}
+            path = f"{INTEGRATIONS}/{used.integration['_id']}"
+            assert (await world.api.put(path, json={"credentials": credentials})).status_code == 200
+
+        await send(world)
+        await put(world.api, "HOOK", second.server.url("/q7x"))
+        await send(world)
+
+        assert (first.count, second.count) == (1, 1)
+
+
+async def test_without_a_value_nothing_is_sent_and_the_variable_is_named(world: World) -> None:
+    await world.make_workflow(EMAIL)
+    await put(world.api, "HOOK", "https://hooks.example.com/long-path-1")
+    await make(world.api, webhookUrl="{{env.HOOK}}")
+    deleted = await world.api.delete(f"{VARIABLES}/HOOK")
+
+    failed = await send(world)
+    async with account(world, "other") as other:
+        await send(world)
+        assert other.count == 1
+
+    assert json.loads(deleted.headers["clarion-warnings"]) == ["variableKey is used by the integration 'mine'"]
+    assert failed["status"] == "error"
+    assert "have no value here" in failed["errorText"]
+    assert failed["errorText"].endswith("HOOK")
+
+
+@pytest.mark.parametrize(
+    ("credentials", "path", "message"),
+    [
+        ({"secretKey": "{{env.NOBODY}}"}, "secretKey", "the variable 'NOBODY', which has no value in this environment"),
+        ({"secretKey": "{{env.PLAIN | upcase}}"}, "secretKey", "as {{env.KEY}}, without filters"),
+        ({"secretKey": "{% if env.PLAIN %}x{% endif %}"}, "secretKey", "as {{env.KEY}}, without filters"),
+        ({"secretKey": "prefix {{env.SECRET}}"}, "secretKey", "must be the whole value"),
+        ({"senderName": "{{env.SECRET}}"}, "senderName", "must be the whole value"),
+        ({"webhookUrl": "{{env.PLAIN}}"}, "webhookUrl", "must be a URL"),
+    ],
+)
+async def test_what_cannot_be_used_is_refused(api: Api, credentials: dict[str, Any], path: str, message: str) -> None:
+    await put(api, "PLAIN", "plain")
+    await put(api, "SECRET", "canary", isSecret=True)
+
+    answer = await post(api, **credentials)
+
+    problems = problems_of(answer)
+    assert list(problems) == [f"credentials.{path}"]
+    assert message in problems[f"credentials.{path}"][0]
+    assert "canary" not in answer.text
+
+
+async def test_an_inactive_integration_may_wait_for_its_variable(api: Api) -> None:
+    made = await make(api, active=False, secretKey="{{env.LATER}}")
+    path = f"{INTEGRATIONS}/{made['_id']}"
+
+    refused = await api.put(path, json={"active": True})
+    primary = await api.post(f"{path}/set-primary")
+    await put(api, "LATER", "value", isSecret=True)
+    activated = await api.put(path, json={"active": True})
+
+    assert [list(problems_of(one)) for one in (refused, primary)] == [["credentials.secretKey"]] * 2
+    assert activated.status_code == 200
+
+
+async def test_texts_with_braces_of_their_own_stay(api: Api) -> None:
+    made = await make(api, secretKey="a{{b}}c{% d %}")
+
+    assert made["credentials"]["secretKey"] == "a{{b}}c{% d %}"
+
+
+async def test_references_are_shown_and_values_are_not(world: World, make_api: MakeApi) -> None:
+    await put(world.api, "SIGNING_KEY", "canary-value", isSecret=True)
+    made = await make(world.api, secretKey="{{env.SIGNING_KEY}}")
+    weak = await make_api(scopes=[Scope.INTEGRATIONS_READ])
+
+    shown = await weak.get(f"{INTEGRATIONS}/{made['_id']}")
+    kept = await world.api.put(f"{INTEGRATIONS}/{made['_id']}", json={"credentials": shown.json()["credentials"]})
+    audited = await world.api.get("/v1/audit")
+
+    assert shown.json()["credentials"]["secretKey"] == "{{env.SIGNING_KEY}}"
+    assert kept.json()["credentials"]["secretKey"] == "{{env.SIGNING_KEY}}"
+    assert "canary-value" not in shown.text + kept.text + audited.text
+
+
+async def test_a_value_that_the_provider_echoes_is_redacted(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+
+    async def refuse(_: bytes, writer: Any) -> None:
+        text = b'{"error": "the key canary-value is not known"}'
+        writer.write(b"HTTP/1.1 401 Unauthorized\r\nContent-Length: %d\r\n\r\n%s" % (len(text), text))
+
+    await world.make_workflow(EMAIL)
+    async with web_server(refuse) as server:
+        await put(world.api, "SIGNING_KEY", "canary-value", isSecret=True)
+        given = {"webhookUrl": server.url("/q7x"), "secretKey": "{{env.SIGNING_KEY}}"}
+        made = await make(world.api, **given)
+        tried = await world.api.post(f"{INTEGRATIONS}/{made['_id']}/test", json={"to": {"email": "ada@example.com"}})
+        failed = await send(world)
+    run = (await world.events())[-1]
+
+    assert "is not known" in tried.text
+    assert failed["status"] == "error"
+    assert "canary-value" not in tried.text + json.dumps([failed, run]) + caplog.text
+
+
+async def test_a_value_is_no_template(world: World) -> None:
+    await world.make_workflow(EMAIL)
+    await put(world.api, "OTHER", "canary-other")
+    async with account(world, "first") as first:
+        await put(world.api, "NAME", "{{env.OTHER}}\r\nBcc: eve@example.org")
+        credentials = {"from": SENDER, "secretKey": "s", "webhookUrl": first.server.url("/q7x")}
+        path = f"{INTEGRATIONS}/{first.integration['_id']}"
+        await world.api.put(path, json={"credentials": credentials | {"senderName": "{{env.NAME}}"}})
+
+        await send(world)
+
+        assert "canary-other" not in json.dumps(first.bodies)
+
+
+async def test_promotion_takes_references_along(site: Site, api: Api) -> None:
+    production = id_text(site.production.id)
+    values = [
+        {"_environmentId": id_text(place.id), "value": f"https://{place.kind}.example.com/long-path-1"}
+        for place in (site.development, site.production)
+    ]
+    await api.post(VARIABLES, json={"key": "HOOK", "isSecret": True, "values": values})
+    await put(api, "HERE", "value", isSecret=True)
+    await make(api, webhookUrl="{{env.HOOK}}", secretKey="{{env.HERE}}")
+    path = f"/v2/environments/{production}"
+
+    diff = await api.post(f"{path}/diff", json={})
+    published = await api.post(f"{path}/publish", json={})
+
+    (lacking,) = diff.json()["lackingVariables"]
+    assert (lacking["key"], lacking["integrationIdentifiers"]) == ("HERE", ["mine"])
+    assert published.status_code == 200, published.text
+
+
+async def test_usage_names_everything_that_refers_to_a_variable(world: World) -> None:
+    await put(world.api, "BRAND", "Acme")
+    await make(world.api, senderName="{{env.BRAND}}")
+    await world.api.post("/v2/layouts", json={"name": "Plain", "layoutId": "plain"})
+    body = "<html><body>{{content}} {{env.BRAND}}</body></html>"
+    await world.api.put(
+        "/v2/layouts/plain",
+        json={"name": "Plain", "controlValues": {"email": {"body": body, "editorType": "html"}}},
+    )
+    await world.make_workflow(EMAIL, isTranslationEnabled=True)
+    texts = {"resourceId": "welcome", "resourceType": "workflow", "locale": "en_US", "content": {"a": "{{env.BRAND}}"}}
+    saved = await world.api.post("/v2/translations", json=texts)
+
+    used = (await world.api.get(f"{VARIABLES}/BRAND/usage")).json()
+    deleted = await world.api.delete(f"{VARIABLES}/BRAND")
+
+    assert saved.status_code < 300, saved.text
+    assert used == {
+        "workflows": [],
+        "layouts": [{"name": "Plain", "layoutId": "plain"}],
+        "translations": [{"resourceId": "welcome", "locale": "en_US"}],
+        "integrations": [{"name": "Email Webhook", "identifier": "mine"}],
+    }
+    assert len(json.loads(deleted.headers["clarion-warnings"])) == 3
