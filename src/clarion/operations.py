@@ -40,6 +40,7 @@ import clarion.simulate.routes
 import clarion.subscribers.addresses.connection_routes
 import clarion.subscribers.addresses.endpoint_routes
 import clarion.subscribers.addresses.oauth.routes
+import clarion.subscribers.addresses.telegram.routes
 import clarion.subscribers.personal_data.routes
 import clarion.subscribers.routes
 import clarion.topics.routes
@@ -74,6 +75,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.subscribers.addresses.connection_routes,
     clarion.subscribers.addresses.endpoint_routes,
     clarion.subscribers.addresses.oauth.routes,
+    clarion.subscribers.addresses.telegram.routes,
     clarion.subscribers.personal_data.routes,
     clarion.integrations.routes,
     clarion.messages.routes,

@@ -18,6 +18,7 @@ SHAPES = [shape for one in OPERATIONS for shape in (one.result, one.body_shape) 
 SHOWN_ONCE = {
     "NewEndpointOut.secret": "the secret of a new endpoint",
     "EndpointSecretOut.secret": "its new secret",
+    "MobileLinkOut.token": "of one use within five minutes",
     "SessionOut.token": "the token of a person's own session",
     **dict.fromkeys(
         (f"ConnectionAuthOut.{name}" for name in ("accessToken", "refreshToken", "refreshTokenExpiresAt")),

@@ -122,6 +122,11 @@ async def _primary_integration(api: Api) -> Ready:
     return f"{await make_integration(api)}/set-primary", None
 
 
+async def _mobile_link(api: Api) -> Ready:
+    await create(api, "/v1/integrations", {"providerId": "telegram", "channel": "chat", "identifier": "bot"})
+    return "/v1/integrations/bot/mobile-link", None
+
+
 async def _ordered_integrations(api: Api) -> Ready:
     paths = [await make_integration(api), await make_integration(api)]
     return "/v1/integrations/order", {"channel": "email", "integrationIds": [one[-36:] for one in reversed(paths)]}
@@ -339,6 +344,12 @@ AUDITED = [
     _change("POST /v1/integrations", "integration.create", _new_integration),
     _change("PUT /v1/integrations/{integrationId}", "integration.update", _changed_integration),
     _change("POST /v1/integrations/{integrationId}/set-primary", "integration.setPrimary", _primary_integration),
+    _change(
+        "POST /v1/integrations/{integrationIdentifier}/mobile-link",
+        "integration.createMobileLink",
+        _mobile_link,
+        is_repeatable=True,
+    ),
     _change("PUT /v1/integrations/order", "integration.order", _ordered_integrations),
     _change("DELETE /v1/integrations/{integrationId}", "integration.delete", _deleted_integration),
     _change("POST /v1/webhooks/endpoints", "webhookEndpoint.create", _new_endpoint, is_repeatable=True),

@@ -33,6 +33,10 @@ NOT_AUDITED = {
     ("PUT", "/v2/workflows/{workflowId}/sync"): "promotes: the log of the target has it (tests/environments/promotion)",
     ("POST", "/v1/simulate"): "saves nothing",
     ("POST", "/v1/integrations/{integrationId}/test"): "sends a message and saves nothing",
+    (
+        "POST",
+        "/v1/integrations/{integrationIdentifier}/webhook/configure",
+    ): "asks Telegram first; tests/subscribers/addresses/telegram reads its entry",
     ("POST", "/v1/webhooks/endpoints/{endpointId}/test"): "sends an event, which the deliveries list",
     ("POST", "/v1/webhooks/endpoints/{endpointId}/replay"): "sends events again, which the deliveries list",
     (

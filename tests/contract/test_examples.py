@@ -218,10 +218,15 @@ def tell_of_configuration(story: Story) -> None:
     story.send("PATCH /v1/channel-connections/{connectionIdentifier}", connectionIdentifier=connection["identifier"])
     for operation in ("channel-connections", "channel-endpoints", "chat"):
         story.send(f"POST /v1/integrations/{operation}/oauth")
+    story.send("POST /v1/integrations/channel-endpoints/link")
+    telegram = {"providerId": "telegram", "channel": "chat", "identifier": "bot"}
+    story.call("POST /v1/integrations", json=telegram)
+    story.send("POST /v1/integrations/{integrationIdentifier}/mobile-link", integrationIdentifier="bot")
     session = story.call("POST /v1/inbox/session", json={"applicationIdentifier": "shop", "subscriberId": "ada"})
     key, story.credentials = story.credentials, {"Authorization": f"Bearer {session['data']['token']}"}
     for operation in ("channel-connections", "channel-endpoints"):
         story.send(f"POST /v1/inbox/{operation}/oauth")
+    story.send("POST /v1/inbox/channel-endpoints/link")
     story.credentials = key
     endpoint = story.send("POST /v1/channel-endpoints")
     story.send("PATCH /v1/channel-endpoints/{endpointIdentifier}", endpointIdentifier=endpoint["identifier"])

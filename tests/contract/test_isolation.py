@@ -50,6 +50,7 @@ MISSING = {
     "apiKeyId": "01a1df28-0000-7000-8000-000000000000",
     "endpointId": "01a1df28-0000-7000-8000-000000000000",
     "connectionIdentifier": "missing",
+    "integrationIdentifier": "missing",
     "endpointIdentifier": "missing",
     "deliveryId": "01a1df28-0000-7000-8000-000000000000",
     "environmentId": "01a1df28-0000-7000-8000-000000000001",
@@ -103,6 +104,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/v2/layouts/{layoutId}/preview"): {},
     ("PUT", "/v1/integrations/{integrationId}"): {"name": "Taken over"},
     ("POST", "/v1/integrations/{integrationId}/test"): {"to": {"deviceTokens": ["mine"]}},
+    ("POST", "/v1/integrations/{integrationIdentifier}/mobile-link"): {},
     ("PATCH", "/v1/channel-connections/{connectionIdentifier}"): {
         "workspace": {"id": "taken-over"},
         "auth": {"accessToken": "taken-over"},
@@ -200,6 +202,7 @@ async def theirs(database: Database, vault: Vault, other_api: Api) -> dict[str, 
         "apiKeyId": keys[0]["_id"],
         "endpointId": endpoint["_id"],
         "connectionIdentifier": "acme",
+        "integrationIdentifier": "slack",
         "endpointIdentifier": "general",
         "deliveryId": delivery["_id"],
         # Environments of the same organization may be changed by a key with the scope.

@@ -90,6 +90,8 @@ async def test_every_operation_but_health_receipts_links_and_beginning_a_session
         ("GET", "/t/proof/{challenge}"),
         ("GET", "/v1/integrations/chat/oauth/callback"),
         ("POST", "/v2/inbound-webhooks/mail/{environmentId}/{integrationId}"),
+        ("POST", "/v2/inbound-webhooks/telegram/{environmentId}/{integrationId}"),
+        *((method, "/connect/telegram/{environmentId}") for method in ("GET", "POST")),
     }
 
 

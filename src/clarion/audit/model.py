@@ -71,6 +71,8 @@ class Action(StrEnum):
     TRANSLATION_SWITCH = "translation.switch"
     INTEGRATION_CREATE = "integration.create"
     INTEGRATION_UPDATE = "integration.update"
+    INTEGRATION_CONFIGURE_WEBHOOK = "integration.configureWebhook"
+    INTEGRATION_CREATE_MOBILE_LINK = "integration.createMobileLink"
     INTEGRATION_SET_PRIMARY = "integration.setPrimary"
     INTEGRATION_ORDER = "integration.order"
     INTEGRATION_DELETE = "integration.delete"

@@ -31,6 +31,8 @@ TABLES = (
     KeyedTable("channel_connections", ("id",)),
     KeyedTable("channel_endpoints", ("id",)),
     KeyedTable("spent_oauth_states", ("id",)),
+    KeyedTable("telegram_webhooks", ("id",)),
+    KeyedTable("chat_links", ("digest",)),
     KeyedTable("webhook_endpoints", ("id",)),
     KeyedTable("trigger_parts", ("id",)),
     KeyedTable("triggers", ("id",)),

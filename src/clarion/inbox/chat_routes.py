@@ -11,6 +11,7 @@ from clarion.http.operation import Call, Transaction, operation
 from clarion.http.pages import CursorPage, list_cursor_page
 from clarion.inbox.chat_wire import (
     ModeQuery,
+    OwnChatLinkIn,
     OwnConnectionItem,
     OwnConnectionOut,
     OwnConnectionQuery,
@@ -30,6 +31,8 @@ from clarion.subscribers.addresses.oauth.model import OAuthStep
 from clarion.subscribers.addresses.oauth.proof import check_context_hash
 from clarion.subscribers.addresses.oauth.store import get_account
 from clarion.subscribers.addresses.oauth.wire import OAuthUrlOut
+from clarion.subscribers.addresses.telegram.linking import ChatLinkWish, make_link
+from clarion.subscribers.addresses.telegram.wire import ChatLinkOut
 from clarion.subscribers.model import Subscriber
 
 _PROOF = "begin the session with a subscriberHash, at an in-app integration that has hmac; an API key may do it as well"
@@ -104,6 +107,15 @@ async def make_own_link_url(call: Call, body: OwnLinkUrlIn) -> Reply[OAuthUrlOut
     return Reply(data=await begin(call, wish))
 
 
+@operation("POST", "/v1/inbox/channel-endpoints/link", session=True, body=OwnChatLinkIn)
+async def make_own_chat_link(call: Call, body: OwnChatLinkIn) -> Reply[ChatLinkOut]:
+    """Make the link with which the subscriber connects their chat with a bot."""
+    person = await _get_person(call, body.subscriber_id)
+    await _check_context(call, body, needs_proof=False)
+    wish = ChatLinkWish(body.integration_identifier, person, _own_keys(call), replaces=call.session.is_proven)
+    return Reply(data=await make_link(call, wish))
+
+
 @operation("GET", "/v1/inbox/channel-endpoints", session=True, query=OwnEndpointQuery, transaction=Transaction.SCAN)
 async def list_own_endpoints(call: Call, query: OwnEndpointQuery) -> CursorPage[OwnEndpointOut]:
     """List one's own endpoints in the context of the session."""
@@ -157,7 +169,9 @@ async def _get_connection(
     return connection
 
 
-async def _check_context(call: Call, body: OwnConnectUrlIn | OwnLinkUrlIn, *, needs_proof: bool) -> None:
+async def _check_context(
+    call: Call, body: OwnConnectUrlIn | OwnLinkUrlIn | OwnChatLinkIn, *, needs_proof: bool
+) -> None:
     """Refuse another context than that of the session, and a session or a context that lacks its proof."""
     own = _own_keys(call)
     if body.context is not None and keys_of(read_contexts(body.context)) != own:

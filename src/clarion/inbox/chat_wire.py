@@ -8,6 +8,7 @@ from clarion.clock import iso_text
 from clarion.http.wire import DateTimeText, Wire
 from clarion.subscribers.addresses.model import ChannelConnection, ChannelEndpoint, ConnectionMode, EndpointType
 from clarion.subscribers.addresses.oauth.wire import ConnectUrlIn, LinkUrlIn
+from clarion.subscribers.addresses.telegram.wire import ChatLinkIn
 from clarion.subscribers.addresses.wire import ChannelConnectionQuery, ChannelEndpointQuery, WorkspaceOut
 
 
@@ -16,6 +17,12 @@ class OwnConnectUrlIn(ConnectUrlIn):
 
 
 class OwnLinkUrlIn(LinkUrlIn):
+    """The subscriber is that of the session, and the context must be its context."""
+
+    subscriber_id: str | None = None  # type: ignore[assignment]
+
+
+class OwnChatLinkIn(ChatLinkIn):
     """The subscriber is that of the session, and the context must be its context."""
 
     subscriber_id: str | None = None  # type: ignore[assignment]

@@ -86,3 +86,27 @@ class Webex:
 
 def query_of(url: str) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+
+
+class Telegram:
+    """Answers for bots; `refusals` are methods with what it says instead, and `calls` what it was asked."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, str, dict[str, object]]] = []
+        self.bots = {"123:the-first-token": "acme_bot", "456:another-token": "other_bot"}
+        self.refusals: dict[str, Reply] = {}
+
+    @property
+    def secret(self) -> str:
+        """What the webhook that was set last proves itself with."""
+        return str(next(body for _, method, body in reversed(self.calls) if method == "setWebhook")["secret_token"])
+
+    def answer(self, request: Received) -> Reply:
+        token, method = request.url.removeprefix("https://api.telegram.org/bot").replace("%3A", ":").split("/")
+        self.calls.append((token, method, json.loads(request.body or b"{}")))
+        if method in self.refusals:
+            return self.refusals[method]
+        if token not in self.bots:
+            return Reply(status=401, body={"ok": False, "error_code": 401, "description": "Unauthorized"})
+        bot = {"id": int(token.partition(":")[0]), "is_bot": True, "username": self.bots[token]}
+        return Reply(body={"ok": True, "result": bot if method == "getMe" else True})

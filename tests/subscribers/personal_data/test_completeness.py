@@ -25,6 +25,7 @@ ERASED_THOUGH_SHORT_LIVED = {
     "online_people": "who has a socket open; deleted with the person, and filled by real sockets alone",
     "trigger_parts": "recipients of a large trigger for some seconds; tests/engine/test_erasure.py",
     "erasures": "erasures under way; deleted with the person",
+    "chat_links": "codes of ten minutes; deleted with the person, in tests/subscribers/addresses/telegram",
 }
 
 NOT_OF_PEOPLE = {
@@ -41,6 +42,7 @@ NOT_OF_PEOPLE = {
     "topics": "belong to the application; who is subscribed is in topic_subscriptions",
     "audit_entries": "changes of the configuration; of an erased person it has the subscriberId alone",
     "spent_oauth_states": "random ids of attempts to connect a chat, until they would be too old",
+    "telegram_webhooks": "configuration",
     "idempotency_keys": "sealed answers, which nothing but the same request can open; deleted after a day",
     "layouts": "configuration",
     "layout_versions": "configuration; names people of the team",
@@ -75,6 +77,7 @@ NOT_EXPORTED = {
     "awaited_receipts": "device tokens, which the channel has too; deleted after a day",
     "webhook_event_people": "which events are about the person; the events are exported",
     "erasures": "an erasure under way",
+    "chat_links": "a code that was given to the person, and works for ten minutes",
 }
 
 LEFT_BEHIND = {

@@ -50,7 +50,9 @@ export const texts = {
   },
   verbs: {
     changePassword: "changed the password of",
+    configureWebhook: "set the webhook of",
     create: "created",
+    createMobileLink: "made a page for a phone for",
     createResetLink: "made a link for a new password of",
     delete: "deleted",
     duplicate: "duplicated",

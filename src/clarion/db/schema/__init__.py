@@ -13,6 +13,7 @@ organizations ─ members ─ member_sessions             member_links
 layouts ─ layout_versions (immutable)               translations, contexts
 organizations ─ environment_variables ─ environment_variable_values
 channel_connections ─ channel_endpoints (of subscribers, or shared by contexts)
+integrations ─ telegram_webhooks, chat_links (codes of some minutes)
 
 Rules: every table carries `environment_id` and leads its keys with it. Ids are 16 bytes and time-ordered, so
 a primary key is also the order of creation. Moments are milliseconds in BIGINT, JSON is text encoded by us (it

@@ -1,8 +1,8 @@
 """Where people are reached in chats: workspaces that were connected, and addresses in them."""
 
-from sqlalchemy import Index, Table
+from sqlalchemy import Column, Index, Table
 
-from clarion.db.schema.columns import id_, metadata, moment, text_
+from clarion.db.schema.columns import Digest, flag, id_, metadata, moment, text_
 
 channel_connections = Table(
     "channel_connections",
@@ -49,4 +49,31 @@ spent_oauth_states = Table(
     id_("id", key=True),
     moment("expires_at"),
     Index("spent_oauth_states_expires", "environment_id", "expires_at"),
+)
+
+telegram_webhooks = Table(
+    "telegram_webhooks",  # where Telegram reports what people write to a bot
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),  # of the integration
+    text_("bot_id"),
+    text_("bot_username"),
+    text_("secret"),  # sealed; Telegram sends it with each report
+    moment("configured_at"),
+)
+
+chat_links = Table(
+    "chat_links",  # codes that were given out, until they are used or too old
+    metadata,
+    id_("environment_id", key=True),
+    Column("digest", Digest, primary_key=True),  # of the code
+    text_("purpose"),
+    id_("integration_id"),
+    id_("subscriber_id", optional=True),
+    text_("context_keys"),  # JSON array of "type:id", sorted
+    flag("replaces"),
+    moment("expires_at"),
+    Index("chat_links_expires", "environment_id", "expires_at"),
+    Index("chat_links_integration", "environment_id", "integration_id", "subscriber_id"),
+    Index("chat_links_subscriber", "environment_id", "subscriber_id"),
 )

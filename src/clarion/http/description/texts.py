@@ -72,6 +72,7 @@ PATH_PARAMETERS = {
     "endpointIdentifier": "The identifier of the channel endpoint.",
     "environmentId": "The `_id` of the environment.",
     "externalSubscriberId": "The `subscriberId` of the person.",
+    "integrationIdentifier": "Your own name of the integration.",
     "identifier": "The identifier of the subscription to the topic.",
     "integrationId": "The `_id` of the integration.",
     "invitationId": "The `_id` of the invitation.",

@@ -29,6 +29,7 @@ from clarion.subscribers.addresses.model import (
     unmask,
 )
 from clarion.subscribers.addresses.sealing import SEALED_COLUMNS, reseal
+from clarion.subscribers.addresses.telegram import store as telegram
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import ensure_subscribers, get_subscriber
 from clarion.vault import Vault
@@ -187,6 +188,7 @@ async def delete_addresses_of_integration(
 ) -> None:
     """Delete what belongs to an integration that is deleted: nothing could be sent by it any more."""
     await endpoints.delete_of_integration(db, environment_id, integration_id)
+    await telegram.delete_of_integration(db, environment_id, integration_id)
     await connections.delete_of_integration(db, environment_id, integration_id)
 
 

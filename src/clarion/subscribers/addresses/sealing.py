@@ -1,4 +1,4 @@
-"""The sealed columns of connections and endpoints: samples of them for the check of a start, and their rotation."""
+"""The sealed columns of connections, endpoints and webhooks: samples for the check of a start, and their rotation."""
 
 from typing import Final
 
@@ -35,7 +35,11 @@ def _queries(table: str, column: str) -> SealedColumn:
     )
 
 
-SEALED_COLUMNS: Final = (_queries("channel_connections", "auth"), _queries("channel_endpoints", "endpoint"))
+SEALED_COLUMNS: Final = (
+    _queries("channel_connections", "auth"),
+    _queries("channel_endpoints", "endpoint"),
+    _queries("telegram_webhooks", "secret"),
+)
 
 
 async def list_samples(db: Connection) -> list[Envelope]:

@@ -90,6 +90,7 @@ DELETE_REST = tuple(
         ("context_preferences", "subscriber_id = :subscriber_id"),
         ("channel_endpoints", "subscriber_id = :subscriber_id"),
         ("channel_connections", "subscriber_id = :subscriber_id"),
+        ("chat_links", "subscriber_id = :subscriber_id"),
         ("online_people", "subscriber_id = :subscriber_id"),
         ("digest_windows", "subscriber_id = :subscriber_id"),
         ("erasures", "subscriber_id = :subscriber_id"),

@@ -1,0 +1,206 @@
+"""Setting up bots and linking chats: what is stored, and under which conditions."""
+
+import secrets
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from clarion.audit.model import SERVICE, Action, Author
+from clarion.audit.recording import record
+from clarion.clock import Millis
+from clarion.db.port import Connection
+from clarion.errors import Busy, Invalid
+from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey
+from clarion.integrations.actions import IntegrationChanges, update_integration
+from clarion.integrations.model import Integration
+from clarion.integrations.store import get_integration
+from clarion.providers.sending.gateway import ProviderGateway
+from clarion.secret import Secret
+from clarion.subscribers.addresses import endpoints
+from clarion.subscribers.addresses.actions import EndpointDraft, create_endpoint
+from clarion.subscribers.addresses.integrations import get_address_integration
+from clarion.subscribers.addresses.model import EndpointType
+from clarion.subscribers.addresses.oauth.store import get_account
+from clarion.subscribers.addresses.telegram import bot, store
+from clarion.subscribers.addresses.telegram.model import (
+    LIFETIMES,
+    TELEGRAM,
+    Bot,
+    ChatLink,
+    CodePurpose,
+    TelegramWebhook,
+    make_code,
+    webhook_url,
+)
+from clarion.subscribers.store import get_subscriber, list_subscribers_by_id
+from clarion.vault import Vault
+
+_SECRET_BYTES = 32
+_FIELD = "integrationIdentifier"
+
+
+class NewChatLink(Struct, frozen=True):
+    """A code that was given out, with the bot that takes it."""
+
+    bot: Bot
+    code: str
+    expires_at: Millis
+
+
+class ChatWish(Struct, frozen=True, kw_only=True):
+    """Whose chat is to be connected."""
+
+    subscriber_id: SubscriberId
+    context_keys: tuple[str, ...] = ()
+    replaces: bool = True
+    """Whether the caller may change what was connected before, and not only add."""
+
+
+class NotLinked(Exception):
+    """Why a code connects nothing."""
+
+
+class AlreadyLinked(NotLinked):
+    """Another chat is connected, and the code may not replace it."""
+
+
+async def get_telegram(db: Connection, environment_id: EnvironmentId, identifier: str, vault: Vault) -> Integration:
+    """Return an integration of Telegram; raises NotFound, and Invalid if it is of another provider."""
+    account = await get_account(db, environment_id, identifier, vault)
+    if account.provider_id != TELEGRAM:
+        raise Invalid.field(_FIELD, f"is of the provider '{account.provider_id}', and must be of {TELEGRAM}")
+    return account
+
+
+def read_token(account: Integration) -> Secret:
+    token = account.credentials.get("apiToken")
+    if not isinstance(token, str) or not token:
+        raise Invalid.field(_FIELD, "lacks the credential apiToken, the token of the bot", account.identifier)
+    return Secret(token)
+
+
+def can_report_to(base: str) -> bool:
+    """Telegram reports to addresses that begin with https alone."""
+    return base.startswith("https://")
+
+
+async def register_webhook(
+    gateway: ProviderGateway, token: Secret, asked: Bot, integration: Integration, *, base: str, now: Millis
+) -> TelegramWebhook:
+    """Have Telegram report to us, with a new secret; raises BotRefused and BotUnreachable. Nothing is stored yet.
+
+    What Telegram reports before the webhook is stored is refused, and Telegram repeats it.
+    """
+    secret = Secret(secrets.token_urlsafe(_SECRET_BYTES))
+    url = webhook_url(base, integration.environment_id, integration.id)
+    await bot.set_webhook(gateway, token, url, secret)
+    return TelegramWebhook(
+        environment_id=integration.environment_id,
+        integration_id=integration.id,
+        bot=asked,
+        secret=secret,
+        configured_at=now,
+    )
+
+
+async def configure(gateway: ProviderGateway, integration: Integration, *, base: str, now: Millis) -> TelegramWebhook:
+    """Register the webhook of an integration; raises Invalid and Busy. Nothing is stored yet."""
+    token = read_token(integration)
+    if not can_report_to(base):
+        message = f"cannot be reported to: CLARION_PUBLIC_URL must begin with https://, and the address is {base}"
+        raise Invalid.field(_FIELD, message)
+    try:
+        asked = await bot.fetch_bot(gateway, token)
+        return await register_webhook(gateway, token, asked, integration, base=base, now=now)
+    except bot.BotRefused as problem:
+        raise Invalid.field(_FIELD, f"cannot be configured. {problem}", integration.identifier) from None
+    except bot.BotUnreachable as problem:
+        raise Busy(str(problem)) from None
+
+
+async def create_chat_link(
+    db: Connection, account: Integration, wish: ChatWish, *, vault: Vault, now: Millis
+) -> NewChatLink:
+    """Make a code with which a person connects a chat with the bot; raises Invalid if the bot would not report it."""
+    token = read_token(account)
+    webhook = await store.find_webhook(db, account.environment_id, account.id, vault)
+    if webhook is None or webhook.bot.id != bot.bot_id_of(token):
+        way_out = f"POST /v1/integrations/{account.identifier}/webhook/configure first"
+        raise Invalid.field(_FIELD, f"has no webhook for its bot, so that nobody could be linked; {way_out}")
+    link = ChatLink(
+        environment_id=account.environment_id,
+        purpose=CodePurpose.CHAT,
+        integration_id=account.id,
+        subscriber_id=wish.subscriber_id,
+        context_keys=wish.context_keys,
+        replaces=wish.replaces,
+        expires_at=Millis(now + LIFETIMES[CodePurpose.CHAT]),
+    )
+    code = make_code()
+    await store.insert_link(db, link, code, now)
+    return NewChatLink(webhook.bot, code, link.expires_at)
+
+
+async def create_setup_link(
+    db: Connection, account: Integration, subscriber_key: SubscriberKey | None, now: Millis
+) -> tuple[str, Millis]:
+    """Make a code with which somebody on a phone gives the integration its bot; returns it with its end."""
+    person = None
+    if subscriber_key is not None:
+        person = await get_subscriber(db, account.environment_id, subscriber_key)
+    link = ChatLink(
+        environment_id=account.environment_id,
+        purpose=CodePurpose.SETUP,
+        integration_id=account.id,
+        subscriber_id=None if person is None else person.id,
+        expires_at=Millis(now + LIFETIMES[CodePurpose.SETUP]),
+    )
+    code = make_code()
+    await store.insert_link(db, link, code, now)
+    return code, link.expires_at
+
+
+async def link_chat(db: Connection, integration: Integration, start: bot.Start, *, vault: Vault, now: Millis) -> None:
+    """Connect the chat in which somebody sent a code; raises NotLinked."""
+    environment_id = integration.environment_id
+    link = await store.find_link(db, environment_id, start.code, CodePurpose.CHAT, now)
+    if link is None or link.integration_id != integration.id or link.subscriber_id is None:
+        raise NotLinked
+    # The integration is locked before the person, as everywhere.
+    await get_address_integration(db, environment_id, integration.identifier, for_update=True)
+    people = await list_subscribers_by_id(db, environment_id, [link.subscriber_id])
+    if not people or not await store.take_link(db, link, start.code, now):
+        raise NotLinked
+    person = await get_subscriber(db, environment_id, people[link.subscriber_id].key, for_update=True)
+    draft = EndpointDraft(
+        integration_identifier=integration.identifier,
+        identifier=None,
+        connection_identifier=None,
+        subscriber_key=person.key,
+        creates_subscriber=False,
+        context_keys=link.context_keys,
+        type=EndpointType.TELEGRAM_CHAT,
+        endpoint={"chatId": start.chat_id},
+    )
+    place = (draft.type, draft.context_keys)
+    before = await endpoints.find_endpoint_of(db, environment_id, person.id, integration.id, place, vault)
+    if before is None:
+        await create_endpoint(db, environment_id, draft, vault=vault, now=now)
+    elif before.endpoint != draft.endpoint:
+        if not link.replaces:
+            raise AlreadyLinked
+        await endpoints.update_endpoint(db, replace(before, endpoint=draft.endpoint, updated_at=now), vault)
+
+
+async def finish_setup(
+    db: Connection, link: ChatLink, code: str, token: Secret, *, vault: Vault, now: Millis
+) -> Integration:
+    """Give the integration its bot, once; raises NotLinked if the code was used meanwhile."""
+    if not await store.take_link(db, link, code, now):
+        raise NotLinked
+    before = await get_integration(db, link.environment_id, link.integration_id, vault)
+    credentials = {**before.credentials, "apiToken": token.reveal()}
+    changes = IntegrationChanges(fields={"credentials": credentials}, check=False)
+    changed = await update_integration(db, link.environment_id, link.integration_id, changes, vault=vault, now=now)
+    await record(db, Action.INTEGRATION_UPDATE, Author(actor=SERVICE), now, before=before, after=changed)
+    return changed
