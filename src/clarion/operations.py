@@ -18,6 +18,7 @@ import clarion.inbox.routes
 import clarion.inbox.server_routes
 import clarion.inbox.sessions.routes
 import clarion.inbox.topic_routes
+import clarion.integrations.auto_configuration
 import clarion.integrations.health_routes
 import clarion.integrations.routes
 import clarion.members.links.routes
@@ -78,6 +79,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.subscribers.addresses.telegram.routes,
     clarion.subscribers.personal_data.routes,
     clarion.integrations.routes,
+    clarion.integrations.auto_configuration,
     clarion.messages.routes,
     clarion.inbox.server_routes,
     clarion.receipts.routes,

@@ -32,6 +32,10 @@ NOT_AUDITED = {
     ("POST", "/v2/environments/{targetEnvironmentId}/diff"): "saves nothing",
     ("PUT", "/v2/workflows/{workflowId}/sync"): "promotes: the log of the target has it (tests/environments/promotion)",
     ("POST", "/v1/simulate"): "saves nothing",
+    (
+        "POST",
+        "/v1/integrations/{integrationId}/auto-configure",
+    ): "asks the provider first; tests/integrations/test_auto_configuration.py reads its entry",
     ("POST", "/v1/integrations/{integrationId}/test"): "sends a message and saves nothing",
     (
         "POST",

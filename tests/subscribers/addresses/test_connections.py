@@ -76,7 +76,7 @@ async def test_tokens_of_an_old_key_are_sealed_again(api: Api, database: Databas
     samples = await database.read(list_samples)
     await reencrypt_addresses(database, newer)
 
-    assert [sealing_key_id(one.text) for one in samples] == [older.writing_key_id] * 2
+    assert {sealing_key_id(one.text) for one in samples} == {older.writing_key_id}
     assert all(older.can_open(one) for one in samples)
     (connected,) = await rows_of(database, api, "channel_connections")
     (address,) = await rows_of(database, api, "channel_endpoints")

@@ -80,6 +80,17 @@ CREATE TABLE channel_endpoints (
 	updated_at BIGINT NOT NULL,
 	PRIMARY KEY (environment_id, id)
 );
+CREATE TABLE chat_links (
+	environment_id BLOB NOT NULL,
+	digest BLOB NOT NULL,
+	purpose TEXT NOT NULL,
+	integration_id BLOB NOT NULL,
+	subscriber_id BLOB,
+	context_keys TEXT NOT NULL,
+	replaces BOOLEAN NOT NULL,
+	expires_at BIGINT NOT NULL,
+	PRIMARY KEY (environment_id, digest)
+);
 CREATE TABLE context_preferences (
 	environment_id BLOB NOT NULL,
 	subscriber_id BLOB NOT NULL,
@@ -480,6 +491,15 @@ CREATE TABLE suppressions (
     created_at BIGINT NOT NULL,
     PRIMARY KEY (environment_id, channel, address)
 ) WITHOUT ROWID;
+CREATE TABLE telegram_webhooks (
+	environment_id BLOB NOT NULL,
+	id BLOB NOT NULL,
+	bot_id TEXT NOT NULL,
+	bot_username TEXT NOT NULL,
+	secret TEXT NOT NULL,
+	configured_at BIGINT NOT NULL,
+	PRIMARY KEY (environment_id, id)
+);
 CREATE TABLE throttle_passes (
     environment_id BLOB NOT NULL,
     throttle_id BLOB NOT NULL,
@@ -669,6 +689,9 @@ CREATE INDEX channel_endpoints_connection ON channel_endpoints (environment_id, 
 CREATE UNIQUE INDEX channel_endpoints_identifier ON channel_endpoints (environment_id, identifier);
 CREATE INDEX channel_endpoints_integration ON channel_endpoints (environment_id, integration_id);
 CREATE INDEX channel_endpoints_subscriber ON channel_endpoints (environment_id, subscriber_id, integration_id);
+CREATE INDEX chat_links_expires ON chat_links (environment_id, expires_at);
+CREATE INDEX chat_links_integration ON chat_links (environment_id, integration_id, subscriber_id);
+CREATE INDEX chat_links_subscriber ON chat_links (environment_id, subscriber_id);
 CREATE UNIQUE INDEX contexts_key ON contexts (environment_id, type, "key");
 CREATE INDEX contexts_updated ON contexts (environment_id, updated_at, id);
 CREATE INDEX digest_events_job ON digest_events (environment_id, job_id);
@@ -747,4 +770,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0031', '0030..0031');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0032', '0031..0032');

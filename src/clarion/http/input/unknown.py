@@ -161,6 +161,7 @@ PUBLISHED = frozenset(
         "POST /v1/integrations/channel-connections/oauth",
         "POST /v1/integrations/channel-endpoints/link",
         "POST /v1/integrations/channel-endpoints/oauth",
+        "POST /v1/integrations/{integrationId}/auto-configure",
         "POST /v1/integrations/{integrationIdentifier}/mobile-link",
         "POST /v1/integrations/{integrationIdentifier}/webhook/configure",
         "POST /v1/integrations/chat/oauth",

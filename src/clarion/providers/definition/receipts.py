@@ -164,6 +164,8 @@ class Receipts(Struct, Generic[A], frozen=True, kw_only=True):
     """Returns the answer to a call that only verifies our URL; None for any other call."""
     signed_with: str = ""
     """Which credential or certificate verifies signatures; empty if only the token in our URL proves the origin."""
+    register: Callable[[A, str], RequestFlow[Secret]] | None = None
+    """Has the provider report to a URL, once however often it runs, and returns the key of its signatures."""
     inbound: Callable[[Callback], list[InboundText]] = lambda _: []
     """Returns the text messages that people sent, if the call is about such."""
     source: Callable[[Callback], str] | None = None
@@ -176,6 +178,15 @@ class ReceiptQuery(Struct, Generic[A], frozen=True, kw_only=True):
     request: Callable[[A, Sequence[str]], ProviderRequest]
     read: Callable[[ProviderAnswer], list[Receipt]]
     """Returns the receipts that are available, each with its ticket as the provider's message id."""
+
+
+def find_ours(hooks: Iterable[Any], name: str, url: str) -> str | None:
+    """Return the id of the webhook that reports to our address, whatever token its URL has."""
+    address = url.partition("?")[0]
+    for hook in hooks:
+        if isinstance(hook, Mapping) and str(hook.get(name, "")).partition("?")[0] == address:
+            return str(hook["id"])
+    return None
 
 
 def parse_time(value: Any) -> Millis | None:

@@ -302,6 +302,22 @@ def read_error_text(answer: ProviderAnswer) -> str:
     return answer.text.strip() or "no text"
 
 
+def checked(answer: ProviderAnswer) -> ProviderAnswer:
+    """The answer to a call that is part of several; raises SendFailure with the provider's words if it is an error."""
+    if not answer.is_success:
+        message = f"status {answer.status}: {read_error_text(answer)}"
+        raise SendFailure(classify_status(answer.status), message)
+    return answer
+
+
+def text_at(answer: ProviderAnswer, path: str) -> str:
+    """The text at a path of a successful answer; raises SendFailure if there is none."""
+    value = checked(answer).value(path)
+    if not isinstance(value, str) or not value:
+        raise SendFailure(FailureKind.PERMANENT, f"the answer lacks {path}")
+    return value
+
+
 _OTHERS: dict[str, Classification] = {"already_sent": ALREADY_SENT, "account_refused": ACCOUNT_REFUSED}
 
 

@@ -2,11 +2,13 @@
 
 from typing import Annotated
 
+from msgspec.structs import replace
+
 from clarion.providers.definition.credentials import URL, EmailCredentials
 from clarion.providers.definition.provider import EmailProvider
-from clarion.providers.definition.receipts import Callback, EventReader, Receipts, is_same, kinds_of
+from clarion.providers.definition.receipts import Callback, EventReader, Receipts, RequestFlow, is_same, kinds_of
 from clarion.providers.definition.request import File, ProviderRequest, basic, drop_empty, path_part
-from clarion.providers.definition.result import FailureKind, error_text, json_id
+from clarion.providers.definition.result import FailureKind, checked, error_text, json_id, text_at
 from clarion.providers.email.addresses import write_address
 from clarion.providers.email.message import Email
 from clarion.providers.signing.signatures import hmac_hex
@@ -89,6 +91,31 @@ RECEIPTS = EventReader(
     ],
 )
 
+_EVENTS = (
+    *("accepted", "delivered", "opened", "clicked", "unsubscribed", "complained"),
+    *("permanent_fail", "temporary_fail"),
+)
+
+
+def register(account: MailgunCredentials, url: str) -> RequestFlow[Secret]:
+    """Add our address to each kind of event of the domain, beside those of others."""
+    base = account.base_url.rstrip("/")
+    place = f"{base}/v3/domains/{path_part(account.domain)}/webhooks"
+    address = url.partition("?")[0]
+    listed = checked((yield ProviderRequest.get(place)))
+    for event in _EVENTS:
+        urls = [one for one in listed.values(f"webhooks.{event}.urls.*") if isinstance(one, str)]
+        others = [one for one in urls if one.partition("?")[0] != address]
+        if url in urls and len(others) == len(urls) - 1:
+            continue
+        if urls:
+            request = ProviderRequest.form(f"{place}/{event}", {"url": [*others, url]})
+            checked((yield replace(request, method="PUT")))
+        else:
+            checked((yield ProviderRequest.form(place, {"id": event, "url": url})))
+    return Secret(text_at((yield ProviderRequest.get(f"{base}/v5/accounts/http_signing_key")), "http_signing_key"))
+
+
 PROVIDER = EmailProvider(
     id="mailgun",
     name="Mailgun",
@@ -99,6 +126,8 @@ PROVIDER = EmailProvider(
     sent=json_id("id"),
     failures=(error_text(r"to parameter is not a valid address", FailureKind.RECIPIENT_INVALID, status=400),),
     check=lambda account: ProviderRequest.get(account.url("v4/domains")),
-    receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
+    receipts=Receipts(
+        is_genuine=is_genuine, parse=RECEIPTS, register=register, signed_with="signature, key in `secretKey`"
+    ),
     documentation="https://documentation.mailgun.com/docs/mailgun/api-reference/send/mailgun/messages",
 )

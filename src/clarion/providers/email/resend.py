@@ -1,11 +1,21 @@
 """Resend: e-mails in JSON with an idempotency key, and Standard Webhooks."""
 
+from msgspec.structs import replace
+
 from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.overrides import snake
 from clarion.providers.definition.provider import EmailProvider
-from clarion.providers.definition.receipts import EventReader, Receipts, kinds_of
-from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
-from clarion.providers.definition.result import FailureKind, codes, error_text, json_id, seconds_header
+from clarion.providers.definition.receipts import EventReader, Receipts, RequestFlow, find_ours, kinds_of
+from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty, path_part
+from clarion.providers.definition.result import (
+    FailureKind,
+    checked,
+    codes,
+    error_text,
+    json_id,
+    seconds_header,
+    text_at,
+)
 from clarion.providers.email.addresses import write_address
 from clarion.providers.email.message import Email
 from clarion.providers.signing.signatures import is_standard_signed
@@ -70,6 +80,21 @@ RECEIPTS = EventReader(
     events=lambda callback: [{**event, "event_id": callback.headers["svix-id"]} for event in callback.events()],
 )
 
+_WEBHOOKS = f"{_HOST}/webhooks"
+
+
+def register(_: ResendCredentials, url: str) -> RequestFlow[Secret]:
+    """Create the webhook or change ours."""
+    listed = checked((yield ProviderRequest.get(_WEBHOOKS, {"limit": 100})))
+    known = find_ours(listed.values("data.*"), "endpoint", url)
+    body = {"endpoint": url, "events": sorted(RECEIPTS.kinds)}
+    if known is None:
+        return Secret(text_at((yield ProviderRequest.json(_WEBHOOKS, body)), "signing_secret"))
+    place = f"{_WEBHOOKS}/{path_part(known)}"
+    checked((yield replace(ProviderRequest.json(place, {**body, "status": "enabled"}), method="PATCH")))
+    return Secret(text_at((yield ProviderRequest.get(place)), "signing_secret"))
+
+
 PROVIDER = EmailProvider(
     id="resend",
     name="Resend",
@@ -92,6 +117,7 @@ PROVIDER = EmailProvider(
     receipts=Receipts(
         is_genuine=lambda callback, account: is_standard_signed(callback, account.secret_key),
         parse=RECEIPTS,
+        register=register,
         signed_with="signature, key in `secretKey`",
     ),
     casing=snake,

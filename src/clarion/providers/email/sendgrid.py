@@ -3,13 +3,22 @@
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from clarion.jsontext import json_text
 from clarion.providers.definition.credentials import EmailCredentials
 from clarion.providers.definition.overrides import deep_merge, snake
 from clarion.providers.definition.provider import EmailProvider
-from clarion.providers.definition.receipts import Callback, EventReader, Receipts, kinds_of
-from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty
-from clarion.providers.definition.result import FailureKind, error_text, header_id, reset_header
+from clarion.providers.definition.receipts import (
+    Callback,
+    EventReader,
+    Receipts,
+    RequestFlow,
+    find_ours,
+    kinds_of,
+)
+from clarion.providers.definition.request import ProviderRequest, bearer, drop_empty, path_part
+from clarion.providers.definition.result import FailureKind, checked, error_text, header_id, reset_header, text_at
 from clarion.providers.email.message import Attachment, Email, mailbox, mailboxes
 from clarion.providers.signing.signatures import is_ecdsa_signed
 from clarion.secret import Secret
@@ -116,6 +125,24 @@ RECEIPTS = EventReader(
     is_hard=lambda event: event.get("type") == "bounce",
 )
 
+_EVENTS = (
+    *("processed", "delivered", "deferred", "bounce", "dropped", "spam_report", "unsubscribe", "group_unsubscribe"),
+    *("open", "click"),
+)
+
+
+def register(account: SendGridCredentials, url: str) -> RequestFlow[Secret]:
+    """Create the event webhook or change ours, and have it signed."""
+    settings = f"{account.host}/v3/user/webhooks/event/settings"
+    listed = checked((yield ProviderRequest.get(f"{settings}/all")))
+    known = find_ours(listed.values("webhooks.*"), "url", url)
+    body = {"enabled": True, "url": url, "friendly_name": "Clarion", **dict.fromkeys(_EVENTS, True)}
+    request = ProviderRequest.json(settings if known is None else f"{settings}/{path_part(known)}", body)
+    hook_id = text_at((yield request if known is None else replace(request, method="PATCH")), "id")
+    signed = replace(ProviderRequest.json(f"{settings}/signed/{path_part(hook_id)}", {"enabled": True}), method="PATCH")
+    return Secret(text_at((yield signed), "public_key"))
+
+
 PROVIDER = EmailProvider(
     id="sendgrid",
     name="SendGrid",
@@ -126,7 +153,9 @@ PROVIDER = EmailProvider(
     failures=(error_text(r'"field":\s*"personalizations[^"]*\.to', FailureKind.RECIPIENT_INVALID, status=400),),
     read_retry_after=reset_header("X-RateLimit-Reset"),
     check=lambda account: ProviderRequest.get(f"{account.host}/v3/scopes"),
-    receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
+    receipts=Receipts(
+        is_genuine=is_genuine, parse=RECEIPTS, register=register, signed_with="signature, key in `secretKey`"
+    ),
     casing=snake,
     custom_data=custom_data,
     merge=merge,

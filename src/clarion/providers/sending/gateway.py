@@ -33,6 +33,7 @@ from clarion.providers.transport.calls import RewriteUrl
 from clarion.providers.transport.egress import EgressGuard
 from clarion.providers.transport.http_clients import HttpClients
 from clarion.providers.transport.smtp import SmtpClient
+from clarion.secret import Secret
 from clarion.vocabulary import Channel
 
 SIMULATED = {"simulated": True}
@@ -117,6 +118,21 @@ class ProviderGateway:
         if not isinstance(provider, HttpProvider):
             raise ReceiptRefused(f"'{provider_id}' reports nothing")
         return await self._get_http_sender().read_receipts(provider, credentials, callback)
+
+    async def register_receipts(self, provider_id: str, credentials: Mapping[str, Any], url: str) -> Secret | None:
+        """Have the provider report to a URL; returns the key of its signatures, None if it has no API for that.
+
+        Raises SendFailure, without secrets, if the provider refuses.
+        """
+        provider = find_provider(provider_id)
+        if not isinstance(provider, HttpProvider):
+            return None
+        redact = make_account_redactor(provider.channel, credentials, receipts_url=url)
+        try:
+            return await self._get_http_sender().register_receipts(provider, credentials, url)
+        except SendFailure as error:
+            failure = redact_failure(error, redact)
+        raise failure
 
     async def fetch_receipts(
         self, provider_id: str, credentials: Mapping[str, Any], tickets: Sequence[str]

@@ -39,6 +39,7 @@ from clarion.providers.definition.result import (
 from clarion.providers.sending.accounts import Accounts, TokenCache
 from clarion.providers.transport.apprise_client import APPRISE_URL, AppriseClient
 from clarion.providers.transport.http_clients import HttpClients
+from clarion.secret import Secret
 
 T = TypeVar("T")
 AnyProvider = HttpProvider[Any, Any]
@@ -121,6 +122,14 @@ class HttpSender:
         if not answer.is_success:
             raise _make_failure(provider, answer, classify_status(answer.status))
         return provider.receipt_query.read(answer)
+
+    async def register_receipts(self, provider: AnyProvider, credentials: Mapping[str, Any], url: str) -> Secret | None:
+        """Have the provider report to a URL; returns the key of its signatures, None if it has no API for that."""
+        if provider.receipts is None or provider.receipts.register is None:
+            return None
+        account = read_credentials(provider.credentials, credentials)
+        flow: RequestFlow[Secret] = provider.receipts.register(account, url)
+        return await self._run_flow(flow, provider, account)
 
     async def _send_part(self, provider: AnyProvider, account: Credentials, part: Any, outgoing: Outgoing) -> Sent:
         request = await self._run_flow(provider.request(account, part), provider, account)

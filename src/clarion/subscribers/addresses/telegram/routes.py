@@ -10,6 +10,7 @@ from msgspec import Struct
 from clarion.audit.model import Action
 from clarion.audit.recording import author_of, record_event
 from clarion.clock import iso_text
+from clarion.contexts.requested import store_contexts
 from clarion.db.port import Connection
 from clarion.errors import Malformed, NotFound, RateLimited, Unauthenticated
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
@@ -23,8 +24,8 @@ from clarion.preferences.unsubscribe.texts import choose_language
 from clarion.providers.definition.receipts import is_same
 from clarion.secret import Secret
 from clarion.settings.rate_limits import LimitCategory
-from clarion.subscribers.addresses.contexts import store_contexts
 from clarion.subscribers.addresses.oauth.proof import check_context_hash
+from clarion.subscribers.addresses.oauth.store import get_account_by_id
 from clarion.subscribers.addresses.telegram import actions, bot, page, store
 from clarion.subscribers.addresses.telegram.linking import ChatLinkWish, make_link
 from clarion.subscribers.addresses.telegram.model import (
@@ -216,7 +217,7 @@ async def _find_bot(
         webhook = await store.find_webhook(db, environment, integration, vault)
         if webhook is None:
             raise NotFound("Integration", integration_id)
-        return await get_integration(db, environment, integration, vault), webhook
+        return await get_account_by_id(db, environment, integration, vault), webhook
 
     return await call.database.read(find)
 

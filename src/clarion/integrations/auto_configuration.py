@@ -1,0 +1,89 @@
+"""Has the provider of an integration report deliveries to us, where it has an API for that."""
+
+from functools import partial
+
+from msgspec import UNSET, UnsetType
+
+from clarion.audit.model import Action
+from clarion.audit.recording import author_of, record
+from clarion.db.port import Connection
+from clarion.http.operation import DetachedCall, Transaction, operation
+from clarion.http.wire import Wire
+from clarion.ids import IntegrationId
+from clarion.integrations import actions, store
+from clarion.integrations.callbacks import receipts_url
+from clarion.integrations.model import Integration
+from clarion.integrations.variables import with_variables
+from clarion.integrations.wire import IntegrationOut
+from clarion.members.actions import base_url
+from clarion.providers.definition.result import SendFailure
+from clarion.secret import Secret
+from clarion.vocabulary import Scope
+
+_HTTPS = "https://"
+
+
+class AutoConfigurationOut(Wire):
+    success: bool
+    """Whether the provider reports to us now."""
+    message: str | UnsetType = UNSET
+    """Why it does not, and what to do instead."""
+    integration: IntegrationOut | UnsetType = UNSET
+    """The integration, without its credentials."""
+
+
+@operation(
+    "POST",
+    "/v1/integrations/{integrationId}/auto-configure",
+    scope=Scope.INTEGRATIONS_WRITE,
+    transaction=Transaction.NONE,
+)
+async def auto_configure_integration(call: DetachedCall, integration_id: IntegrationId) -> AutoConfigurationOut:
+    """Register the address of receipts at SendGrid, Resend or Mailgun, and keep the key that signs them.
+
+    Doing it again changes the webhook that is there. What the provider refuses is told with the status 200.
+    """
+    services, vault = call.services, call.services.vault
+
+    async def find(db: Connection) -> Integration:
+        stored = await store.get_integration(db, call.environment_id, integration_id, vault)
+        return await with_variables(db, stored, vault)
+
+    integration = await call.database.read(find)
+    base = base_url(services.settings)
+    if not base.startswith(_HTTPS):
+        return _refused(f"Providers report to public addresses: CLARION_PUBLIC_URL must begin with {_HTTPS}")
+    url = receipts_url(base, vault, integration.environment_id, integration.id)
+    try:
+        key = await services.gateway.register_receipts(integration.provider_id, integration.credentials, url)
+    except SendFailure as failure:
+        return _refused(f"The provider refuses: {failure.message}")
+    if key is None:
+        name = services.names.to_wire(integration.provider_id)
+        way_out = "register the address of receipts-address at the provider yourself"
+        return _refused(f"The provider '{name}' has no API for this; {way_out}")
+    changed = await call.database.transaction(partial(_keep_key, call=call, integration_id=integration.id, key=key))
+    shown = IntegrationOut.of(
+        changed,
+        call.caller.organization_id,
+        provider_id=services.names.to_wire(changed.provider_id),
+        credentials={},
+    )
+    return AutoConfigurationOut(success=True, integration=shown)
+
+
+def _refused(message: str) -> AutoConfigurationOut:
+    return AutoConfigurationOut(success=False, message=message)
+
+
+async def _keep_key(db: Connection, call: DetachedCall, integration_id: IntegrationId, key: Secret) -> Integration:
+    """Store the key that signs the receipts among the credentials, as they are now."""
+    environment_id, vault = call.environment_id, call.services.vault
+    before = await store.get_integration(db, environment_id, integration_id, vault)
+    if (await with_variables(db, before, vault)).credentials.get("secretKey") == key.reveal():
+        return before
+    credentials = {**before.credentials, "secretKey": key.reveal()}
+    changes = actions.IntegrationChanges(fields={"credentials": credentials}, check=False)
+    changed = await actions.update_integration(db, environment_id, integration_id, changes, vault=vault, now=call.now)
+    await record(db, Action.INTEGRATION_UPDATE, author_of(call), call.now, before=before, after=changed)
+    return changed
