@@ -116,6 +116,7 @@ async def test_the_action_of_a_message(client: Novu, database: Database, environ
     assert (done.cta.action.status, done.cta.action.result.type) == ("done", "primary")
 
 
+@pytest.mark.newer_client
 async def test_keys_of_contexts(client: Novu) -> None:
     await call(client.subscribers.create, create_subscriber_request_dto={"subscriber_id": "ada"})
     steps = [{"name": "Inbox", "type": "in_app", "control_values": {"body": "Hello {{context.tenant.id}}"}}]
@@ -141,6 +142,7 @@ async def test_keys_of_contexts(client: Novu) -> None:
     assert [one.body for one in listed.data] == ["Hello acme"]
 
 
+@pytest.mark.newer_client
 async def test_preferences_of_a_context(client: Novu) -> None:
     await call(client.subscribers.create, create_subscriber_request_dto={"subscriber_id": "ada"})
     steps = [{"name": "Inbox", "type": "in_app", "control_values": {"body": "Hello"}}]

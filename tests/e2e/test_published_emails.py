@@ -12,8 +12,7 @@ __all__ = ["client", "process", "service", "tenant"]
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
-@pytest.mark.newer_client
-async def test_a_block_document_by_the_published_client(client: Novu) -> None:
+async def test_a_block_document_with_an_unknown_block(client: Novu) -> None:
     picture = make_node("image", src="https://example.com/picture.png")
     body = make_document(paragraph("Hello ", variable("payload.name")), picture, make_node("buton"))
     step = {"name": "Mail", "type": "email", "control_values": {"subject": "Hi", "body": body, "editorType": "block"}}
@@ -21,11 +20,23 @@ async def test_a_block_document_by_the_published_client(client: Novu) -> None:
 
     created = await call(client.workflows.create, create_workflow_dto=workflow)
     read = await call(client.workflows.get, workflow_id="welcome")
-    issues = read.steps[0].issues.controls
+    listed = await call(client.workflows.list, request={})
+
+    assert created.status == "ERROR"
+    assert list(read.steps[0].issues.controls) == ["body.content[2].type"]
+    assert [one.workflow_id for one in listed.workflows] == ["welcome"]
+
+
+@pytest.mark.newer_client
+async def test_a_preview_of_a_block_document(client: Novu) -> None:
+    step = {"name": "Mail", "step_id": "mail", "type": "email", "control_values": {"subject": "Hi", "body": "Hi"}}
+    workflow = {"name": "Welcome", "workflow_id": "welcome", "active": True, "steps": [step]}
+    await call(client.workflows.create, create_workflow_dto=workflow)
+
     preview = await call(
         client.workflows.steps.generate_preview,
         workflow_id="welcome",
-        step_id=read.steps[0].step_id,
+        step_id="mail",
         generate_preview_request_dto={
             "control_values": {
                 "subject": "Hi",
@@ -36,6 +47,4 @@ async def test_a_block_document_by_the_published_client(client: Novu) -> None:
         },
     )
 
-    assert created.status == "ERROR"
-    assert list(issues) == ["body.content[2].type"]
     assert ">&lt;Ada&gt;</p>" in preview.result["preview"]["body"]

@@ -8,6 +8,7 @@ from clarion.clock import Millis
 from clarion.vocabulary import StepType
 from clarion.workflows.issues import IssueType, WorkflowStatus, find_issues, find_warnings, status_of
 from clarion.workflows.model import Step, Variant
+from clarion.workflows.step_wire import IssueTypeOut
 from tests.workflows.support import CONTROLS
 
 NOW = Millis(1_767_225_600_000)
@@ -124,3 +125,10 @@ def test_stored_controls_that_do_not_fit_have_an_issue_for_each_field() -> None:
 
     assert [one.path for one in found] == ["body", "primaryAction.redirect.url", "variants.0.redirect.url"]
     assert {one.type for one in found} == {IssueType.UNSUPPORTED_PROPERTY}
+
+
+@pytest.mark.parametrize("kind", IssueType)
+def test_every_published_client_knows_the_kinds_of_issues(kind: IssueType) -> None:
+    oldest = {"ILLEGAL_VARIABLE_IN_CONTROL_VALUE", "INVALID_FILTER_ARG_IN_VARIABLE", "MISSING_VALUE"}
+
+    assert IssueTypeOut.of(kind).value in oldest

@@ -80,8 +80,20 @@ class StepIn(Wire):
         return StepType(self.type.value)
 
 
+class IssueTypeOut(StrEnum):
+    MISSING_VALUE = "MISSING_VALUE"
+    """There is no value, or one that cannot be used; the message says which."""
+    ILLEGAL_VARIABLE = "ILLEGAL_VARIABLE_IN_CONTROL_VALUE"
+    """A variable can never have a value; it is rendered as empty text."""
+
+    @classmethod
+    def of(cls, kind: IssueType) -> Self:
+        """Return one that every version of the published clients knows: they cannot read an answer with another."""
+        return cls.ILLEGAL_VARIABLE if kind is IssueType.ILLEGAL_VARIABLE else cls.MISSING_VALUE
+
+
 class IssueOut(Wire):
-    issue_type: IssueType
+    issue_type: IssueTypeOut
     """The kind of the problem."""
     message: str
     """The problem in words."""
@@ -297,7 +309,9 @@ def issues_out(issues: Sequence[Issue], warnings: Sequence[tuple[str, str]] = ()
     by_path: dict[str, list[IssueOut]] = {}
     warned: dict[str, list[WarningOut]] = {}
     for issue in issues:
-        by_path.setdefault(issue.path, []).append(IssueOut(issue_type=issue.type, message=issue.message))
+        by_path.setdefault(issue.path, []).append(
+            IssueOut(issue_type=IssueTypeOut.of(issue.type), message=issue.message)
+        )
     for path, message in warnings:
         warned.setdefault(path, []).append(WarningOut(message=message))
     return StepIssuesOut(controls=by_path, warnings=warned or UNSET) if by_path or warned else UNSET

@@ -27,7 +27,7 @@ const saved = {
       variants: [],
       issues: {
         controls: {
-          from: [{ issueType: "UNSUPPORTED_PROPERTY", message: "must be an address" }],
+          from: [{ issueType: "MISSING_VALUE", message: "must be an address" }],
           body: [{ issueType: "MISSING_VALUE", message: "body is missing" }],
         },
       },
@@ -58,7 +58,7 @@ test("what a save was refused for belongs to its step, wherever that has moved",
 test("what is wrong inside of a document stays until the document is changed, and a remark is no error", () => {
   const [step] = saved.steps;
   const issues = {
-    controls: { "body.content[0].type": [{ issueType: "UNSUPPORTED_PROPERTY", message: "is unknown" }] },
+    controls: { "body.content[0].type": [{ issueType: "MISSING_VALUE", message: "is unknown" }] },
     warnings: { body: [{ message: "a picture has no alt" }] },
   };
   const controlValues = { subject: "Hi", body: '{"type":"doc"}' };

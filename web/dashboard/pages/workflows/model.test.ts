@@ -10,7 +10,7 @@ test("figures are those of all channels together", () => {
 
 test("problems are counted by field", () => {
   const issues = (issueType: string) => [{ issueType, message: "…" }];
-  const controls = { body: [...issues("MISSING_VALUE"), ...issues("UNSUPPORTED_PROPERTY")] };
+  const controls = { body: [...issues("MISSING_VALUE"), ...issues("ILLEGAL_VARIABLE_IN_CONTROL_VALUE")] };
   const workflow = { steps: [{ issues: { controls, warnings: { other: issues("") } } }, {}] };
   assert.equal(countProblems(workflow as unknown as ListedWorkflow), 1);
 });
