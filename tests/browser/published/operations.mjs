@@ -92,7 +92,7 @@ async function driveSubscriptionsAndActions() {
 
 async function driveChatAddresses() {
   const credentials = { applicationId: "A1", clientId: "1.2", secretKey: "secret" };
-  await novu.integrations.create({ providerId: "slack", channel: "chat", identifier: "slack", active: true, check: false, credentials });
+  const made = await result(novu.integrations.create({ providerId: "slack", channel: "chat", identifier: "slack", active: true, check: false, credentials }));
   const named = { integrationIdentifier: "slack", subscriberId: "ada" };
   const workspace = { id: "T1", name: "Acme" };
   const auth = { accessToken: "xoxb-secret" };
@@ -108,13 +108,21 @@ async function driveChatAddresses() {
   assert.equal(changed.endpoint.userId, "U2");
   assert.equal((await result(novu.channelEndpoints.list({ subscriberId: "ada" }))).data.length, 1);
   assert.equal((await result(novu.channelEndpoints.retrieve("adas"))).connectionIdentifier, "acme");
-  for (const made of [
+  for (const { url } of [
     await result(novu.integrations.generateConnectOAuthUrl(named)),
     await result(novu.integrations.generateLinkUserOAuthUrl(named)),
     await result(novu.integrations.generateChatOAuthUrl({ ...named, mode: "link_user" })),
+    await result(novu.integrations.linkChannelEndpoint(named)),
   ]) {
-    assert.match(made.url, /^https:\/\/slack\.com\/oauth\/v2\/authorize\?/);
+    assert.match(url, /^https:\/\/slack\.com\/oauth\/v2\/authorize\?/);
   }
+  // What the vendor has no part of is refused with a reason.
+  const configured = await result(novu.integrations.integrationsControllerAutoConfigureIntegration(made.id));
+  assert.equal(configured.success, false);
+  assert.match(configured.message, /\w/);
+  const refused = { statusCode: 422, message: /telegram/ };
+  await assert.rejects(novu.integrations.createMobileLink({}, "slack"), refused);
+  await assert.rejects(novu.integrations.integrationsControllerConfigureIntegrationWebhook("slack"), refused);
   await novu.channelEndpoints.delete("adas");
   await novu.channelConnections.delete("acme");
 }
