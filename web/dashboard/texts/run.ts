@@ -10,6 +10,7 @@ export const texts = {
   transaction: "Transaction",
   allRuns: "All runs of this trigger",
   topics: "Topics",
+  contexts: "Contexts",
   started: "Started",
   changed: "Last change",
   critical: "Critical",

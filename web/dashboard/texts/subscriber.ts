@@ -69,6 +69,9 @@ export const channelTexts = {
 };
 
 export const preferenceTexts = {
+  context: "In the context",
+  contextHint: "Such as tenant:acme; several are separated by commas",
+  contextShown: (keys: string) => `These hold for messages of exactly ${keys}.`,
   all: "For everything",
   allHint:
     "Their choice for all workflows. A choice for a single workflow wins over it, and critical workflows ignore both.",
@@ -83,6 +86,8 @@ export const preferenceTexts = {
     "workflow override": "The team's override",
     "subscriber global": "Their choice for everything",
     "subscriber workflow": "Their choice for this workflow",
+    "subscriber global in context": "Their choice for everything in this context",
+    "subscriber workflow in context": "Their choice for this workflow in this context",
   } satisfies Record<components["schemas"]["DecidingLayer"], string>,
   noLayer: "By default",
   of: (channel: string, workflow: string) => `${channel}, ${workflow}: `,
@@ -92,13 +97,14 @@ export const preferenceTexts = {
   noChannels: "No channel is used by a workflow yet.",
   order: "Which choice decides",
   orderSteps: [
+    "In a context, their choices there, in the order of the next two",
     "Their choice for this workflow",
     "Their choice for everything",
     "The team's override for the workflow",
     "The workflow's default",
   ],
   orderHint:
-    "From the strongest to the weakest; the first that says something decides. Critical workflows skip the first two.",
+    "From the strongest to the weakest; the first that says something decides. Critical workflows skip the first three.",
   topics: "Through topics",
   topicsHint: "Rules of their subscriptions. They decide only about triggers for the topic.",
   ruleOn: "on",

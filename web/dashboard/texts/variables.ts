@@ -30,8 +30,15 @@ export const texts = {
   saved: (key: string) => `${key} is saved`,
   delete: "Delete",
   deleteTitle: (key: string) => `Delete ${key}?`,
-  deleteHint: "Its values in all environments are gone; texts that use it see nothing then.",
-  usedBy: "Workflows that use it:",
+  deleteHint:
+    "Its values in all environments are gone; texts that use it see nothing then, and integrations cannot send.",
+  usedBy: "This refers to it:",
+  uses: {
+    workflow: (name: string) => `Workflow \u2068${name}\u2069`,
+    layout: (name: string) => `Layout \u2068${name}\u2069`,
+    translation: (name: string) => `Texts of \u2068${name}\u2069`,
+    integration: (name: string) => `Integration \u2068${name}\u2069`,
+  },
   deleted: (key: string) => `${key} is deleted`,
   readOnly: "You can read the variables. Changing them needs the role of an admin.",
 };

@@ -1,5 +1,6 @@
 import { KeyValues } from "../../../ui/key-values.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { contextPath } from "../../parts/person.ts";
 import { RunStatus } from "../../parts/run-status.tsx";
 import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/run.ts";
@@ -62,6 +63,7 @@ export function Facts({ data }: { data: RunData }) {
             </span>,
           ],
           [texts.topics, event.topics.length > 0 ? <Topics data={data} /> : null],
+          [texts.contexts, event.contextKeys.length > 0 ? <Contexts data={data} /> : null],
           [
             texts.mergedInto,
             into && (
@@ -77,6 +79,22 @@ export function Facts({ data }: { data: RunData }) {
         ]}
       />
     </section>
+  );
+}
+
+function Contexts({ data }: { data: RunData }) {
+  const address = useAddress();
+  return (
+    <span class="row">
+      {data.event.contextKeys.map((key) => {
+        const [type = "", ...id] = key.split(":");
+        return (
+          <a key={key} href={address(contextPath(type, id.join(":")))}>
+            <bdi>{key}</bdi>
+          </a>
+        );
+      })}
+    </span>
   );
 }
 

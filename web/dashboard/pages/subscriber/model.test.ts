@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { givenCredentials, withoutToken } from "./credentials.ts";
-import { preferenceRows, ruleWords, usedChannels } from "./preference-rows.ts";
+import { contextKeysOf, contextOf, preferenceRows, ruleWords, usedChannels } from "./preference-rows.ts";
 import { DAYS, isOvernight, readTime, scheduleOf, weekOf, writeTime } from "./week.ts";
 
 test("times of day are written as the API has them, and read again", () => {
@@ -78,4 +78,12 @@ test("what was left empty is not sent, and a device can be taken away alone", ()
     credentials: { deviceTokens: ["t1", "t2"], title: "x" },
   };
   assert.deepEqual(withoutToken(entry, "t1"), { deviceTokens: ["t2"], title: "x" });
+});
+
+test("contexts are read when they are complete", () => {
+  assert.deepEqual(contextKeysOf("tenant:acme, app:a:b"), ["tenant:acme", "app:a:b"]);
+  assert.deepEqual(contextOf(["tenant:acme", "app:a:b"]), { tenant: "acme", app: "a:b" });
+  for (const text of ["", "ten", "tenant:", "tenant:acme, a"]) {
+    assert.deepEqual(contextKeysOf(text), []);
+  }
 });

@@ -18,6 +18,22 @@ export type Switch = {
 
 export type PreferenceRow = { workflowId: string; name: string; isCritical: boolean; switches: Switch[] };
 
+/** The contexts of a text such as `tenant:acme, app:shop`; none while it is not complete. */
+export function contextKeysOf(text: string): string[] {
+  const keys = text
+    .split(",")
+    .map((key) => key.trim())
+    .filter(Boolean);
+  return keys.every((key) => /^[\w-]+:[\w.:@+=-]+$/.test(key)) ? keys : [];
+}
+
+/** The same as a member of a request. */
+export function contextOf(keys: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    keys.map((key) => [key.slice(0, key.indexOf(":")), key.slice(key.indexOf(":") + 1)] as const),
+  );
+}
+
 /** A row for each workflow by name; those that people cannot switch come last. */
 export function preferenceRows(
   ordinary: readonly WorkflowPreference[],

@@ -3,17 +3,27 @@ import { useId } from "preact/hooks";
 import { useAction } from "../../../api/action.ts";
 import { api, dataOf } from "../../../api/client.ts";
 import { useLoaded } from "../../../api/loaded.ts";
+import { useUrlState } from "../../../api/url-state.ts";
 import { CheckField } from "../../../ui/field.tsx";
 import { notify } from "../../../ui/notices.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Empty, Loading } from "../../../ui/states.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { Table } from "../../../ui/table.tsx";
+import { SearchBox } from "../../parts/search-box.tsx";
 import { useAddress, useCan } from "../../session.ts";
 import { texts as runs } from "../../texts/runs.ts";
 import { preferenceTexts as texts } from "../../texts/subscriber.ts";
 import type { PartProps } from "./part.ts";
-import { CHANNELS, type Channel, type PreferenceRow, preferenceRows, usedChannels } from "./preference-rows.ts";
+import {
+  CHANNELS,
+  type Channel,
+  contextKeysOf,
+  contextOf,
+  type PreferenceRow,
+  preferenceRows,
+  usedChannels,
+} from "./preference-rows.ts";
 import { TopicRules } from "./topic-rules.tsx";
 
 type Change = { channel: Channel; isOn: boolean; workflowId?: string };
@@ -22,29 +32,54 @@ type Change = { channel: Channel; isOn: boolean; workflowId?: string };
 export function PreferencesPart({ subscriber }: PartProps) {
   const canWrite = useCan("preferences:write");
   const path = { subscriberId: subscriber.subscriberId };
-  const loaded = useLoaded(`preferences ${subscriber._id}`, async (signal) => {
-    const load = (criticality: "critical" | "nonCritical") =>
-      api.GET("/v2/subscribers/{subscriberId}/preferences", { params: { path, query: { criticality } }, signal });
+  const contextKeys = contextKeysOf(useUrlState().get("q"));
+  const inContext = contextKeys.length > 0;
+  const loaded = useLoaded(`preferences ${subscriber._id} ${contextKeys.join()}`, async (signal) => {
+    const load = (criticality: "critical" | "nonCritical") => {
+      const query = { criticality, ...(inContext && { contextKeys }) };
+      return api.GET("/v2/subscribers/{subscriberId}/preferences", { params: { path, query }, signal });
+    };
     const [ordinary, critical] = (await Promise.all([load("nonCritical"), load("critical")])).map(dataOf);
     return { everything: ordinary?.global, rows: preferenceRows(ordinary?.workflows ?? [], critical?.workflows ?? []) };
   });
   const changing = useAction(async ({ channel, isOn, workflowId }: Change) => {
     await api.PATCH("/v2/subscribers/{subscriberId}/preferences", {
       params: { path },
-      body: { channels: { [channel]: isOn }, ...(workflowId !== undefined && { workflowId }) },
+      body: {
+        channels: { [channel]: isOn },
+        ...(workflowId !== undefined && { workflowId }),
+        ...(inContext && { context: contextOf(contextKeys) }),
+      },
     });
     notify(texts.saved(runs.channels[channel], isOn));
     loaded.reload();
   });
+  const chooser = (
+    <div class="toolbar">
+      <SearchBox label={texts.context} placeholder={texts.contextHint} />
+    </div>
+  );
   if (loaded.error) {
-    return <Problem error={loaded.error} onRetry={loaded.reload} />;
+    return (
+      <>
+        {chooser}
+        <Problem error={loaded.error} onRetry={loaded.reload} />
+      </>
+    );
   }
   if (!loaded.data?.everything) {
-    return <Loading lines={8} />;
+    return (
+      <>
+        {chooser}
+        <Loading lines={8} />
+      </>
+    );
   }
   const { everything, rows } = loaded.data;
   return (
     <>
+      {chooser}
+      {inContext && <p class="quiet">{texts.contextShown(contextKeys.join(", "))}</p>}
       {changing.error !== null && <Problem error={changing.error} />}
       <Section title={texts.all} hint={texts.allHint}>
         <div class="subscriber-switches panel">

@@ -3,16 +3,17 @@ import { useLoaded } from "../../../api/loaded.ts";
 import { Confirm } from "../../../ui/confirm.tsx";
 import { notify } from "../../../ui/notices.tsx";
 import { texts } from "../../texts/variables.ts";
+import { usesOf } from "./model.ts";
 
 type DeleteVariableProps = { variableKey: string; onDeleted: () => void; onClose: () => void };
 
-/** Asks, and names the workflows that would see nothing then. */
+/** Asks, and names what refers to the variable. */
 export function DeleteVariable({ variableKey, onDeleted, onClose }: DeleteVariableProps) {
   const params = { path: { variableKey } };
   const usage = useLoaded(`usage ${variableKey}`, async (signal) =>
     dataOf(await api.GET("/v1/environment-variables/{variableKey}/usage", { params, signal })),
   );
-  const workflows = usage.data?.workflows ?? [];
+  const uses = usage.data ? usesOf(usage.data) : [];
   return (
     <Confirm
       title={texts.deleteTitle(variableKey)}
@@ -27,14 +28,12 @@ export function DeleteVariable({ variableKey, onDeleted, onClose }: DeleteVariab
       }}
     >
       <p>{texts.deleteHint}</p>
-      {workflows.length > 0 && (
+      {uses.length > 0 && (
         <>
           <p>{texts.usedBy}</p>
           <ul>
-            {workflows.map((workflow) => (
-              <li key={workflow.workflowId}>
-                <bdi>{workflow.name}</bdi>
-              </li>
+            {uses.map((use) => (
+              <li key={use}>{use}</li>
             ))}
           </ul>
         </>

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changedValues, countMissing, type Variable, valuesOf } from "./model.ts";
+import { changedValues, countMissing, usesOf, type Variable, valuesOf } from "./model.ts";
 
 function makeVariable(isSecret: boolean): Variable {
   const values = [{ _environmentId: "dev", value: isSecret ? "••••••••" : "https://dev.example" }];
@@ -24,4 +24,20 @@ test("the mask of a secret is neither shown as its value nor sent", () => {
 
 test("environments without a value are counted", () => {
   assert.equal(countMissing(makeVariable(false), ["dev", "prod"]), 1);
+});
+
+test("everything that refers to a variable is named once", () => {
+  const uses = usesOf({
+    workflows: [{ name: "Welcome", workflowId: "welcome" }],
+    layouts: [{ name: "Plain", layoutId: "plain" }],
+    translations: [
+      { resourceId: "welcome", locale: "de_DE" },
+      { resourceId: "welcome", locale: "en_US" },
+    ],
+    integrations: [{ name: "Mailgun", identifier: "mailgun" }],
+  });
+  assert.deepEqual(
+    uses.map((use) => use.replace(/[\u2068\u2069]/g, "")),
+    ["Workflow Welcome", "Layout Plain", "Texts of welcome", "Integration Mailgun"],
+  );
 });

@@ -1,6 +1,8 @@
 /** The values of a variable by environment, as a form has them. */
 import type { components } from "../../../api/schema.d.ts";
+import { texts } from "../../texts/variables.ts";
 
+type Usage = components["schemas"]["VariableUsage"];
 export type Variable = components["schemas"]["Variable"];
 export type Values = Readonly<Record<string, string>>;
 
@@ -24,4 +26,17 @@ export function changedValues(variable: Variable | null, values: Values) {
 export function countMissing(variable: Variable, environmentIds: readonly string[]): number {
   const given = new Set(variable.values.filter((one) => one.value !== "").map((one) => one._environmentId));
   return environmentIds.filter((id) => !given.has(id)).length;
+}
+
+/** What refers to a variable, in words; each once, in whatever languages and environments. */
+export function usesOf({ workflows, layouts, translations, integrations }: Usage): string[] {
+  const { uses } = texts;
+  return [
+    ...new Set([
+      ...workflows.map((one) => uses.workflow(one.name)),
+      ...layouts.map((one) => uses.layout(one.name)),
+      ...translations.map((one) => uses.translation(one.resourceId)),
+      ...integrations.map((one) => uses.integration(one.name)),
+    ]),
+  ];
 }
