@@ -29,7 +29,7 @@ PUBLISHED := tests/browser/published
 GENERATOR := $(VENV)/generator
 OLDEST_CLIENT := $(VENV)/oldest-client
 
-.PHONY: help run test browser screenshots chaos faults fuzz hostile simulations soak mutants bench profile check install install-dev install-bench format lint types imports docs lock clean \
+.PHONY: help run test browser screenshots chaos faults fuzz hostile simulations languages soak mutants bench profile check install install-dev install-bench format lint types imports docs lock clean \
 	web web-or-say web-check web-dev published dist dist-check deploy-check sbom audit install-release install-generator install-oldest-client
 
 help: ## show this list
@@ -58,6 +58,9 @@ hostile: install-dev ## let a hostile tenant loose on the service for longer, on
 
 simulations: install-dev ## compare 500 simulations with what then happens, on both databases
 	@CLARION_SIMULATE_EXAMPLES=500 $(BIN)/pytest tests/simulate/test_agreement.py
+
+languages: install-dev ## mail 10,000 people of eight languages by one broadcast, each in theirs, on both databases
+	@CLARION_LANGUAGE_MAILS=10000 $(BIN)/pytest tests/engine/test_texts.py -k eight_languages
 
 fuzz: install-dev ## try every operation of the API description and every receipts URL 100 times, on both databases
 	@CLARION_FUZZ_EXAMPLES=100 $(BIN)/pytest tests/contract tests/receipts/test_garbage.py tests/content/email/test_hostile_values.py

@@ -3,6 +3,7 @@
 import pytest
 
 from clarion.clock import Millis
+from clarion.content.translations.catalogs import load_languages
 from clarion.content.translations.groups import (
     ResourceType,
     Translated,
@@ -18,6 +19,7 @@ from clarion.environments.configuration import get_configuration_version
 from tests.support import Site
 
 NOW = Millis(1_767_225_600_000)
+LATER = Millis(NOW + 1_000)
 LIST_TEXTS = sql("""
     SELECT locale, content FROM translations
     WHERE environment_id = :environment_id AND resource_type = :type AND resource_id = :id ORDER BY locale
@@ -80,6 +82,31 @@ async def test_a_copy_has_the_same_texts_in_another_environment(
         await copy_group(db, layout, target, NOW)
         assert await is_translation_enabled(db, target)
         assert await _read(db, target) == {"en_US": "{}", "de_DE": '{"a": "b"}'}
+
+    await database.transaction(work)
+
+
+async def test_a_copy_that_switches_off_does_so_for_later_triggers_alone(
+    database: Database, layout: Translated, site: Site
+) -> None:
+    target = Translated(site.production.id, layout.type, bytes(16))
+
+    async def work(db: Connection) -> None:
+        await _write(db, layout, en_US='{"a": "b"}')
+        await set_translation_enabled(db, layout, enabled=True, now=NOW)
+        await set_translation_enabled(db, layout, enabled=False, now=NOW)
+        await set_translation_enabled(db, target, enabled=True, now=NOW)
+        await copy_group(db, layout, target, LATER)
+        await copy_group(db, layout, target, Millis(LATER + 1))
+
+        languages = await load_languages(db, target)
+        earlier = languages.find_catalog("en_US", "en_US", accepted_at=Millis(LATER - 1))
+        later = languages.find_catalog("en_US", "en_US", accepted_at=LATER)
+        preview = languages.find_catalog("en_US", "en_US")
+        assert [sorted(one.texts) for one in (earlier, later, preview)] == [["a"], [], []]
+        await delete_group(db, layout)
+        await copy_group(db, layout, target, LATER)
+        assert not await list_groups(db, target.environment_id, target.type, [target.id])
 
     await database.transaction(work)
 

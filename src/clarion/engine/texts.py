@@ -48,7 +48,9 @@ def note_texts(context: StepContext) -> None:
     locales = dict.fromkeys(locale for texts in used for locale in texts.locales)
     missing = dict.fromkeys(key for texts in used for key in texts.missing)
     if locales:
-        _add_to_message(context, {"locale": context.run.locale, "used": list(locales)})
+        run = context.run
+        language = {"locale": run.subscriber.locale, "default": run.content.default_locale, "used": list(locales)}
+        _add_to_message(context, language)
     if missing:
         raw = {
             "locale": context.run.locale,

@@ -1,5 +1,6 @@
 """Sending: content, address, suppression, integration, the attempts, and what became of the message."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from clarion.clock import Millis, iso_text
@@ -7,6 +8,7 @@ from clarion.explain.model import CHANNEL_WORDS, Decision, DecisionKind, Verdict
 from clarion.explain.observed import Observed
 from clarion.sending.model import PassedOver
 from clarion.sending.suppressions.model import Suppression, fold_address
+from clarion.templates.locales import language_of, normalize_locale
 from clarion.vocabulary import Channel, StepType, count_text
 
 _ADDRESSES = {Channel.EMAIL: "email address", Channel.SMS: "phone number"}
@@ -41,8 +43,26 @@ def content_made(observed: Observed) -> Decision:
     summary = "The message was rendered." if count == 1 else f"{count} messages were rendered, one for each address."
     language = observed.raw.get("language")
     if isinstance(language, dict) and language.get("used"):
-        summary += f" Its texts are in {list_text(language['used'])}, for a person with {language.get('locale')}."
+        summary += f" Its texts are in {_explain_language(language)}."
     return observed.decision(DecisionKind.CONTENT, Verdict.PASSED, summary)
+
+
+def _explain_language(language: Mapping[str, Any]) -> str:
+    """The languages that the texts were found in, each with the reason."""
+    default, own = str(language.get("default")), language.get("locale")
+    wanted = normalize_locale(own)
+    reasons = []
+    for locale in language["used"]:
+        if locale == wanted:
+            reason = "the language of the person"
+        elif own is None and locale == default:
+            reason = "the default language, because the person has none"
+        elif language_of(locale) == language_of(wanted or default):
+            reason = f"the same language as {own or default}"
+        else:
+            reason = f"the default language, where there are none in {own}"
+        reasons.append(f"{locale} ({reason})")
+    return list_text(reasons)
 
 
 def texts_missing(observed: Observed) -> Decision:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from playwright.async_api import Locator, Page, expect
 
 from tests.browser.conftest import OpenPage
@@ -77,6 +78,25 @@ async def test_the_preview_shows_both_widths_both_themes_and_a_person(desk: Desk
     await page.get_by_role("combobox", name="Person").fill("ada")
     await page.get_by_role("option", name="Ada").click()
     await expect(text).to_have_text("Dear Ada")
+
+
+@pytest.mark.usefixtures("languages")
+async def test_the_preview_is_in_the_chosen_language_and_missing_texts_are_told(desk: Desk, page: Page) -> None:
+    await make_layout(desk, body="<html><body>{{t.hello}} {{t.bye}} {{content}}</body></html>")
+    await desk.call("PUT", "/v2/layouts/news", {"name": "News", "isTranslationEnabled": True})
+    for locale, texts in (("en_US", {"hello": "Good day"}), ("de_DE", {"hello": "Guten Tag", "bye": "Tschüss"})):
+        body = {"resourceId": "news", "resourceType": "layout", "locale": locale, "content": texts}
+        await desk.call("POST", "/v2/translations", body)
+    await desk.open(page, "/layouts/news")
+    preview = page.get_by_role("region", name="Preview")
+    await expect(picture_of(page).get_by_text("Good day")).to_be_visible()
+    await expect(preview.get_by_text("their keys are shown: bye")).to_be_visible()
+    await expect(page.get_by_text("there is no text for it in en_US, the default language")).to_be_visible()
+
+    await preview.get_by_label("Language", exact=True).select_option("de_DE")
+
+    await expect(picture_of(page).get_by_text("Guten Tag Tschüss")).to_be_visible()
+    await expect(preview.get_by_text("their keys are shown")).to_have_count(0)
 
 
 async def test_a_body_without_a_place_for_the_content_is_told_of(desk: Desk, page: Page) -> None:

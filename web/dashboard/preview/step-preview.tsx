@@ -29,6 +29,11 @@ export function StepPreview({ stepType, request }: StepPreviewProps) {
   return (
     <section class="preview" aria-label={texts.preview} aria-busy={preview.isLoading}>
       {preview.error !== null && <Problem error={preview.error} onRetry={preview.retry} />}
+      {preview.missingTexts.length > 0 && (
+        <p class="preview-problem" role="status">
+          {texts.missingTexts(preview.missingTexts)}
+        </p>
+      )}
       {preview.shown === null && Object.keys(preview.problems).length === 0 ? (
         preview.error === null && <Loading />
       ) : (

@@ -11,6 +11,8 @@ export type Preview = {
   shown: Record<string, unknown> | null;
   /** The server's sentences, by the paths of the controls. */
   problems: Record<string, string>;
+  /** Keys of texts that are shown themselves. */
+  missingTexts: readonly string[];
   error: unknown;
   isLoading: boolean;
   retry: () => void;
@@ -19,11 +21,11 @@ export type Preview = {
 const PREFIX = "controlValues.";
 
 export function usePreview(request: PreviewRequest): Preview {
-  const { data, error, isLoading, retry } = useRendered(
-    request,
-    async (signal) => dataOf(await api.POST("/v1/workflows/steps/preview", { body: request, signal })).result.preview,
+  const { data, error, isLoading, retry } = useRendered(request, async (signal) =>
+    dataOf(await api.POST("/v1/workflows/steps/preview", { body: request, signal })),
   );
-  return { shown: data ?? null, ...explain(error), isLoading, retry };
+  const { result, missingTexts = [] } = data ?? {};
+  return { shown: result?.preview ?? null, missingTexts, ...explain(error), isLoading, retry };
 }
 
 /** Sentences about controls belong beside them; everything else is an error of the whole. */

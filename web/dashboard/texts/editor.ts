@@ -104,8 +104,6 @@ export const texts = {
 
   person: "Person",
   personHint: "Whose name and data the preview shows.",
-  language: "Language",
-  ownLanguage: "That of the person",
   payloadFrom: "Payload from",
   sources: { schema: "An example of the schema", texts: "An example for your texts", typed: "What you type" },
   fromRun: (person: string, at: string) => `The run for ${person}, ${at}`,

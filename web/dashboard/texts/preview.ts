@@ -1,6 +1,9 @@
 /** Words of the preview of a step. */
 import { countText } from "../../ui/formats.ts";
 export const texts = {
+  language: "Language",
+  ownLanguage: "That of the person",
+  missingTexts: (keys: readonly string[]) => `Texts are missing, so that their keys are shown: ${keys.join(", ")}`,
   preview: "Preview",
   loading: "The preview is made anew",
   width: "Width",

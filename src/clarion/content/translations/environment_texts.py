@@ -67,7 +67,7 @@ class TextsImport(Struct, frozen=True):
         """Raise Invalid with all that is wrong; texts are parsed, which takes long for many."""
         problems = self.problems | _find_text_problems(self.resources)
         if problems:
-            raise Invalid(problems)
+            raise Invalid(dict(islice(problems.items(), MAX_PROBLEMS)))
 
 
 async def export_texts(db: Connection, environment_id: EnvironmentId) -> EnvironmentTexts:

@@ -56,8 +56,16 @@ ENSURE_GROUP = sql("""
 """)
 DELETE_TRANSLATION = sql(f"DELETE FROM translations WHERE {_OF_RESOURCE} AND locale = :locale")
 COUNT_ALL = sql("""
-    SELECT COUNT(*) AS translations, COALESCE(SUM(OCTET_LENGTH(content)), 0) AS bytes FROM translations
-    WHERE environment_id = :environment_id
+    SELECT COUNT(*) AS translations, COALESCE(SUM(OCTET_LENGTH(t.content)), 0) AS bytes FROM translations AS t
+    WHERE t.environment_id = :environment_id AND (
+        EXISTS (
+            SELECT 1 FROM workflows AS w
+            WHERE w.environment_id = t.environment_id AND w.id = t.resource_id AND w.deleted_at IS NULL
+        ) OR EXISTS (
+            SELECT 1 FROM layouts AS l
+            WHERE l.environment_id = t.environment_id AND l.id = t.resource_id AND l.deleted_at IS NULL
+        )
+    )
 """)
 LIST_LAYOUTS = sql("""
     SELECT id, key, name FROM layouts WHERE environment_id = :environment_id AND deleted_at IS NULL
@@ -163,7 +171,7 @@ async def count_characters(db: Connection, owner: Translated, *, besides: str) -
 
 
 async def count_all(db: Connection, environment_id: EnvironmentId) -> tuple[int, int]:
-    """How many translations an environment has, and the bytes of them as JSON."""
+    """How many translations the workflows and layouts of an environment have, and the bytes of them as JSON."""
     row = await db.fetch_one(COUNT_ALL, environment_id=environment_id)
     return (0, 0) if row is None else (int(row["translations"]), int(row["bytes"]))
 

@@ -7,7 +7,7 @@ import { ChoiceRow } from "../../preview/choice-row.tsx";
 import { texts as emailTexts } from "../../texts/email.ts";
 import { texts } from "../../texts/layouts.ts";
 import { isSame, valueAt } from "../../values.ts";
-import type { LayoutDraft } from "./model.ts";
+import type { Layout, LayoutDraft } from "./model.ts";
 import type { LayoutEditor } from "./use-layout.ts";
 
 const BODY_ROWS = 24;
@@ -74,6 +74,12 @@ export function LayoutForm({ editor, canWrite }: { editor: LayoutEditor; canWrit
           disabled={!canWrite}
         />
       )}
+      {draft.body === saved.controls.values.email?.body &&
+        issuesOf(saved).map((issue) => (
+          <p key={issue} class="preview-problem" role="status">
+            {issue}
+          </p>
+        ))}
       <CheckField
         label={texts.isTranslated}
         hint={texts.isTranslatedHint}
@@ -84,6 +90,12 @@ export function LayoutForm({ editor, canWrite }: { editor: LayoutEditor; canWrit
       />
     </section>
   );
+}
+
+/** Texts that the saved body refers to and that are missing. */
+function issuesOf({ issues }: Layout): readonly string[] {
+  const found = Object.values(issues?.controls ?? {}).flat();
+  return found.map((issue) => issue.message);
 }
 
 function problemsOf({ draft, refusal }: LayoutEditor): Partial<Record<keyof LayoutDraft, string>> {

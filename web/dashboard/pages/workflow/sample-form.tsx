@@ -6,6 +6,7 @@ import { SelectField } from "../../../ui/field.tsx";
 import { relativeText } from "../../../ui/formats.ts";
 import { Problem } from "../../../ui/problem.tsx";
 import { SubscriberPicker } from "../../parts/pickers.tsx";
+import { LanguageField } from "../../preview/language-field.tsx";
 import { JsonField } from "../../schema-form/json-field.tsx";
 import { useCan } from "../../session.ts";
 import { texts } from "../../texts/editor.ts";
@@ -22,7 +23,6 @@ export function SampleForm({ workflowId, sample }: { workflowId: string; sample:
     const query = { workflowId: [workflowId], limit: RECENT_RUNS };
     return canReadRuns ? dataOf(await api.GET("/v1/runs", { params: { query }, signal })).data : [];
   });
-  const languages = useLanguages(sample.language);
   const choosing = useAction(async (chosen: string) => {
     setSource(chosen);
     if (chosen === "schema") {
@@ -51,12 +51,7 @@ export function SampleForm({ workflowId, sample }: { workflowId: string; sample:
         value={sample.subscriberId}
         onValue={sample.setSubscriberId}
       />
-      <SelectField
-        label={texts.language}
-        value={sample.language}
-        options={[{ value: "", label: texts.ownLanguage }, ...languages]}
-        onValue={sample.setLanguage}
-      />
+      <LanguageField value={sample.language} onValue={sample.setLanguage} />
       <SelectField
         label={texts.payloadFrom}
         value={source}
@@ -76,14 +71,4 @@ export function SampleForm({ workflowId, sample }: { workflowId: string; sample:
       />
     </div>
   );
-}
-
-/** The languages of the organization, and the one that is chosen. */
-function useLanguages(chosen: string) {
-  const settings = useLoaded("languages", async (signal) => {
-    const { defaultLocale, targetLocales } = dataOf(await api.GET("/v1/organizations/settings", { signal })).data;
-    return [defaultLocale, ...targetLocales];
-  });
-  const locales = new Set([...(settings.data ?? []), ...(chosen ? [chosen] : [])]);
-  return [...locales].map((locale) => ({ value: locale, label: locale }));
 }
