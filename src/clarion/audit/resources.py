@@ -271,6 +271,7 @@ _KINDS: dict[type, _Kind] = {
             "severity": "workflow.severity",
             "preferences": _show_preferences,
             "tracking": lambda workflow, _: plain_value(workflow.workflow.tracking),
+            "takesReplies": "workflow.takes_replies",
             "payloadSchema": "version.payload_schema",
             "validatePayload": "version.validate_payload",
             "steps": _show_steps,

@@ -30,6 +30,7 @@ from clarion.http.wire import IdText, MomentText
 from clarion.ids import ApiKeyId, EnvironmentId, id_text
 from clarion.tracking.domains import check_domain
 from clarion.vocabulary import GIVEN_BY_NAME, SCOPE_DESCRIPTIONS, Scope
+from clarion.webhooks.callbacks import ensure_callback_endpoint
 
 
 @operation("GET", "/v1/health-check", public=True)
@@ -169,6 +170,8 @@ async def _update_environment(call: Call, environment_id: EnvironmentId, body: E
     fields = body.fields(current, call.services.settings)
     before, after = await actions.change_environment(call.db, reach.all, current, fields, call.now)
     await record_request(call, Action.ENVIRONMENT_UPDATE, before=before, after=after)
+    if after.options.replies.domain is not None:
+        await ensure_callback_endpoint(call.db, after.id, call.services.vault, call.now)
     if after.options.limits != before.options.limits:
         call.after_commit.append(lambda: call.services.bus.publish(Signal.LIMITS_CHANGED))
     return EnvironmentOut.of(after)

@@ -177,6 +177,14 @@ def reported(verdict: Verdict, what: str, remedy: str | None = None) -> Rule:
     return lambda observed: observed.report(verdict, f"{_reporter(observed)} reported that {what}.", remedy)
 
 
+def replied(observed: Observed) -> Decision:
+    """Somebody's reply to the mail of the step came in."""
+    senders = " and ".join(map(str, observed.raw.get("from") or ())) or "Somebody"
+    who = f"A program of {senders}" if observed.raw.get("isAutomatic") else senders
+    posted = "; the callback of the step gets it" if "callbackEventId" in observed.raw else ""
+    return observed.report(Verdict.PASSED, f"{who} replied to the message{posted}.")
+
+
 def _reporter(observed: Observed) -> str:
     provider_id = observed.detail.provider_id
     return "A link or an image of the message" if provider_id is None else f"The provider '{provider_id}'"

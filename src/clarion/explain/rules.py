@@ -2,7 +2,7 @@
 
 from clarion.explain import reached, sending, waiting
 from clarion.explain.model import STEP_KINDS, Decision, DecisionKind, Verdict
-from clarion.explain.observed import Observed, Rule, decide_always, give_up, note_attempt, reported
+from clarion.explain.observed import Observed, Rule, decide_always, give_up, note_attempt, replied, reported
 from clarion.jobs.details import DetailCode, DetailStatus, code_of
 
 _VERDICTS = {
@@ -76,6 +76,17 @@ RULES: dict[str | None, Rule] = {
         Verdict.PASSED,
         "Attachments without a file were left out.",
         "Give each a file: base64, a list of bytes or a Buffer.",
+    ),
+    DetailCode.REPLY_DOMAIN_MISSING: decide_always(
+        DecisionKind.CONTENT,
+        Verdict.PASSED,
+        "The mail has no address for replies, because the environment has no domain for them.",
+        "Set `replies.domain` of the environment, and let a provider receive its mail.",
+    ),
+    DetailCode.REPLY_URL_MISSING: note_attempt(
+        Verdict.FAILED,
+        "A reply was not posted, because the template of the reply callback made no URL from the payload.",
+        "Correct `replyCallback.url` of the step, or what it takes from the payload.",
     ),
     DetailCode.OVERRIDES_IGNORED: decide_always(
         DecisionKind.CONTENT,
@@ -171,7 +182,7 @@ RULES: dict[str | None, Rule] = {
     DetailCode.ADDRESS_SUPPRESSED: sending.address_suppressed,
     DetailCode.OPENED: reported(Verdict.PASSED, "the message was opened"),
     DetailCode.CLICKED: reported(Verdict.PASSED, "a link of the message was clicked"),
-    DetailCode.REPLIED: reported(Verdict.PASSED, "somebody replied to the message"),
+    DetailCode.REPLIED: replied,
     DetailCode.OPENED_BY_MACHINE: reported(Verdict.PASSED, "a program loaded the message, which is no open"),
     DetailCode.CLICKED_BY_MACHINE: reported(Verdict.PASSED, "a program followed a link, which is no click"),
     DetailCode.MESSAGE_DELETED: sending.deleted,

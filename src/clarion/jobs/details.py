@@ -94,6 +94,12 @@ class DetailCode(StrEnum):
     LINKS_LEFT_OUT = "links_left_out", DetailStatus.WARNING, "Links were left out of the message"
     TEXTS_MISSING = "texts_missing", DetailStatus.WARNING, "Translated texts were missing, and their keys were shown"
     ATTACHMENTS_LEFT_OUT = "attachments_left_out", DetailStatus.WARNING, "Attachments without a file were left out"
+    REPLY_DOMAIN_MISSING = (
+        "reply_domain_missing",
+        DetailStatus.WARNING,
+        "Inbound mail - Missing MX route domain configuration",
+    )
+    REPLY_URL_MISSING = "reply_url_missing", DetailStatus.WARNING, "Inbound mail - Missing replay callback URL"
     OVERRIDES_IGNORED = "overrides_ignored", DetailStatus.WARNING, "Overrides were ignored"
 
     # It needs an address that may be written to.

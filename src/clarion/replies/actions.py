@@ -1,14 +1,14 @@
 """Records replies: each mail once, with the event that tells of it."""
 
 import hashlib
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
 from clarion.clock import MINUTE, Millis
 from clarion.db.port import Connection
 from clarion.http.attempts import AttemptLimit, LeakyCounters
-from clarion.ids import EnvironmentId, MessageId
+from clarion.ids import EnvironmentId, MessageId, WebhookEventId, id_text
 from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailCode, DetailSource, ExecutionDetail
 from clarion.jsontext import json_text, plain_value
@@ -16,7 +16,10 @@ from clarion.monitoring.metrics import ReplyOutcome
 from clarion.receipts.actions import MAX_DETAILS_LENGTH
 from clarion.receipts.store import insert_receipts, list_stored_digests
 from clarion.replies import store
+from clarion.replies.callbacks import StepCallback, find_callback
 from clarion.replies.model import InboundMail, describe_mail
+from clarion.vault import Vault
+from clarion.webhooks.callbacks import append_callback, ensure_callback_endpoint
 from clarion.webhooks.events import append_events
 from clarion.webhooks.model import EventType
 from clarion.webhooks.store import list_message_rows
@@ -48,8 +51,8 @@ class MailReply(Struct, frozen=True, kw_only=True):
     mail: InboundMail
 
 
-async def record_reply(db: Connection, reply: MailReply, now: Millis) -> ReplyOutcome:
-    """Record a reply, unless it came in before."""
+async def record_reply(db: Connection, reply: MailReply, vault: Vault, now: Millis) -> ReplyOutcome:
+    """Record a reply, unless it came in before, and queue what is posted about it."""
     environment_id, mail = reply.environment_id, reply.mail
     original = await store.find_original(db, environment_id, reply.message_id)
     if original is None:
@@ -64,12 +67,27 @@ async def record_reply(db: Connection, reply: MailReply, now: Millis) -> ReplyOu
     if original.id not in rows:
         return ReplyOutcome.UNKNOWN
     await insert_receipts(db, environment_id, [digest], now)
+    callback = await find_callback(db, environment_id, original, rows[original.id], mail)
+    queued = None if callback is None else await _queue(db, reply, original, callback, vault, now)
     if sizes[original.job_id] < MAX_DETAILS_LENGTH:
-        await jobs.append_details(db, environment_id, {original.job_id: [_detail(mail, now)]})
+        details = [_detail(mail, now, queued)]
+        if callback is not None and callback.url is None:
+            details.append(_make_detail(DetailCode.REPLY_URL_MISSING, now, {"url": callback.rendered[:200]}))
+        await jobs.append_details(db, environment_id, {original.job_id: details})
     message = plain_value(MessageEvent.of(rows[original.id]))
     event = message | {"mail": plain_value(describe_mail(mail))}
     await append_events(db, environment_id, [(EventType.MESSAGE_REPLIED, event)], now, about=original.subscriber_id)
     return ReplyOutcome.RECORDED
+
+
+async def _queue(
+    db: Connection, reply: MailReply, original: store.Original, callback: StepCallback, vault: Vault, now: Millis
+) -> WebhookEventId | None:
+    if callback.url is None:
+        return None
+    environment_id = reply.environment_id
+    await ensure_callback_endpoint(db, environment_id, vault, now)
+    return await append_callback(db, environment_id, callback.url, callback.body, now, about=original.subscriber_id)
 
 
 def _digest(reply: MailReply) -> bytes:
@@ -79,11 +97,18 @@ def _digest(reply: MailReply) -> bytes:
     return hashlib.blake2b(b"reply" + reply.message_id + identity.encode(), digest_size=16).digest()
 
 
-def _detail(mail: InboundMail, now: Millis) -> str:
-    raw = {
+def _detail(mail: InboundMail, now: Millis, event_id: WebhookEventId | None) -> str:
+    """`event_id` is that of the callback, if there is one."""
+    raw: dict[str, Any] = {
         "from": [one.address for one in mail.sender],
         "subject": mail.subject[:200],
         "messageId": mail.message_id[:200],
         "isAutomatic": mail.is_automatic,
     }
-    return json_text(ExecutionDetail.of(DetailCode.REPLIED, now, source=DetailSource.WEBHOOK, raw=raw))
+    if event_id is not None:
+        raw["callbackEventId"] = id_text(event_id)
+    return _make_detail(DetailCode.REPLIED, now, raw)
+
+
+def _make_detail(code: DetailCode, now: Millis, raw: dict[str, Any]) -> str:
+    return json_text(ExecutionDetail.of(code, now, source=DetailSource.WEBHOOK, raw=raw))

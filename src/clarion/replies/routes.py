@@ -102,7 +102,7 @@ async def _take(call: DetachedCall, secret: LinkSecret | None, arrived: ArrivedM
     if mail is None:
         mail = await asyncio.to_thread(arrived.read)
     reply = MailReply(environment_id=secret.environment_id, message_id=message_id, mail=mail)
-    return await call.database.transaction(partial(record_reply, reply=reply, now=call.now))
+    return await call.database.transaction(partial(record_reply, reply=reply, vault=call.services.vault, now=call.now))
 
 
 async def _is_notification(call: DetachedCall, callback: Callback) -> bool:

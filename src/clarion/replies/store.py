@@ -7,7 +7,7 @@ from clarion.db.query import sql
 from clarion.ids import EnvironmentId, JobId, MessageId, SubscriberId
 
 FIND_ORIGINAL = sql("""
-    SELECT id, job_id, subscriber_id FROM messages
+    SELECT id, job_id, step_id, subscriber_id FROM messages
     WHERE environment_id = :environment_id AND id = :id AND channel = 'email'
 """)
 
@@ -17,6 +17,7 @@ class Original(Struct, frozen=True, kw_only=True):
 
     id: MessageId
     job_id: JobId
+    step_id: bytes
     subscriber_id: SubscriberId
 
 

@@ -8,9 +8,10 @@ from clarion.clock import Millis
 from clarion.db.port import Connection, Database
 from clarion.environments.configuration import raise_configuration_version
 from clarion.errors import Invalid
-from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId, new_id
+from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId, id_text, new_id
 from clarion.vault import Vault
 from clarion.webhooks import store
+from clarion.webhooks.callbacks import OF_CALLBACKS
 from clarion.webhooks.model import (
     Delivery,
     DeliveryAttempt,
@@ -36,7 +37,8 @@ async def create_endpoint(
     """Create an endpoint with a new secret."""
     # The lock of the environment's row also keeps the number of endpoints from changing.
     await raise_configuration_version(db, environment_id)
-    if len(await store.list_endpoints(db, environment_id, vault)) >= MAX_ENDPOINTS:
+    existing = await store.list_endpoints(db, environment_id, vault)
+    if sum(not one.takes_callbacks for one in existing) >= MAX_ENDPOINTS:
         raise Invalid.field("url", f"is one too many: an environment has at most {MAX_ENDPOINTS} endpoints")
     endpoint = Endpoint(
         environment_id=environment_id,
@@ -64,6 +66,9 @@ async def update_endpoint(
 ) -> Endpoint:
     """Change the given fields; enabling an endpoint resets its failures and sends its queued deliveries."""
     endpoint = await store.get_endpoint(db, environment_id, endpoint_id, vault, for_update=True)
+    for name, given in (("url", "url"), ("events", "eventTypes")):
+        if name in fields and endpoint.takes_callbacks:
+            raise Invalid.field(given, f"cannot change: {OF_CALLBACKS}")
     changed = replace(endpoint, **fields)
     if fields.get("active") and not endpoint.active:
         changed = enable(changed)
@@ -88,6 +93,8 @@ async def rotate_secret(
 
 async def delete_endpoint(db: Connection, environment_id: EnvironmentId, endpoint_id: WebhookEndpointId) -> None:
     """Delete an endpoint; its queued deliveries are not sent."""
+    if endpoint_id == WebhookEndpointId(environment_id):
+        raise Invalid.field("endpointId", f"cannot be deleted: {OF_CALLBACKS}", id_text(endpoint_id))
     await store.delete_endpoint(db, environment_id, endpoint_id)
     await raise_configuration_version(db, environment_id)
 

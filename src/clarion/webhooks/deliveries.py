@@ -17,8 +17,10 @@ from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.db.queue_plans import distinct_environments, distinct_pairs, prefer_index_scans
 from clarion.environments.configuration import raise_configuration_version
+from clarion.environments.store import list_secrets
 from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId, id_text
 from clarion.vault import Vault
+from clarion.webhooks.callbacks import add_hmac
 from clarion.webhooks.model import (
     DISABLE_AFTER,
     DeliveryAttempt,
@@ -65,7 +67,9 @@ CLAIM_DELIVERIES = sql("""
     WHERE environment_id = :environment_id AND id IN (SELECT id FROM due)
     RETURNING id, event_id, attempt
 """)
-LIST_PAYLOADS = sql("SELECT id, payload FROM webhook_events WHERE environment_id = :environment_id AND id {any:ids}")
+LIST_PAYLOADS = sql("""
+    SELECT id, payload, url FROM webhook_events WHERE environment_id = :environment_id AND id {any:ids}
+""")
 LIST_ATTEMPTS = sql("""
     SELECT id, attempt, attempt_log FROM webhook_deliveries
     WHERE environment_id = :environment_id AND id {any:ids} AND status = 'queued' {for_update}
@@ -100,6 +104,8 @@ class ClaimedDelivery(Struct, kw_only=True, eq=False):
     """Of the attempt."""
     payload: str | None
     """None if the event is no longer stored."""
+    url: str | None = None
+    """Where it goes instead of the URL of the endpoint."""
     attempt: DeliveryAttempt | None = None
     """What came of posting it; None until then."""
 
@@ -132,18 +138,25 @@ async def claim_deliveries(
     )
     event_ids = list({row["event_id"] for row in rows})
     events = await db.fetch(LIST_PAYLOADS, environment_id=environment_id, ids=event_ids) if rows else ()
-    payloads = {row["id"]: row["payload"] for row in events}
     endpoint = endpoint_of(endpoint_row, vault)
-    return [
-        ClaimedDelivery(
-            endpoint=endpoint,
-            id=row["id"],
-            event_id=row["event_id"],
-            number=row["attempt"],
-            payload=payloads.get(row["event_id"]),
+    stored = {row["id"]: (row["payload"], row["url"]) for row in events}
+    if endpoint.takes_callbacks and stored:
+        secrets = await list_secrets(db, environment_id, vault, now)
+        stored = {one: (add_hmac(payload, secrets), url) for one, (payload, url) in stored.items()}
+    claimed = []
+    for row in rows:
+        payload, url = stored.get(row["event_id"], (None, None))
+        claimed.append(
+            ClaimedDelivery(
+                endpoint=endpoint,
+                id=row["id"],
+                event_id=row["event_id"],
+                number=row["attempt"],
+                payload=payload,
+                url=url,
+            )
         )
-        for row in rows
-    ]
+    return claimed
 
 
 async def record_attempts(
@@ -165,7 +178,7 @@ async def record_attempts(
     await db.execute_many(RECORD_DELIVERY, recorded)
     by_endpoint: defaultdict[WebhookEndpointId, list[DeliveryAttempt]] = defaultdict(list)
     for delivery, attempt in ours.items():
-        if delivery.payload is not None:
+        if delivery.payload is not None and not delivery.endpoint.takes_callbacks:
             by_endpoint[delivery.endpoint.id].append(attempt)
     disabled = 0
     for endpoint_id in sorted(by_endpoint):

@@ -123,6 +123,14 @@ class Endpoint:
     updated_at: Millis
 
     @property
+    def takes_callbacks(self) -> bool:
+        """Whether it stands for the reply callbacks of steps, whose events have URLs of their own.
+
+        There is one in each environment that needs it, with the id of the environment.
+        """
+        return self.id == WebhookEndpointId(self.environment_id)
+
+    @property
     def secret(self) -> Secret:
         return Secret(self.secrets[0].text)
 
@@ -158,6 +166,8 @@ class Delivery(Struct, frozen=True, kw_only=True):
     updated_at: Millis
     attempt_log: str | None = None
     """JSON array of the newest attempts, those before a replay included; None before the first."""
+    url: str | None = None
+    """Where the event goes instead of the URL of the endpoint."""
 
 
 class DeliveryAttempt(Struct, frozen=True, kw_only=True):

@@ -74,7 +74,8 @@ class WebhookTracer:
 
     async def add(self, environment_id: EnvironmentId, deliveries: Sequence[ClaimedDelivery]) -> None:
         """Remember which deliveries are traced; without the store, they are posted without spans."""
-        events = {delivery: event for delivery in deliveries if (event := _read_event(delivery.payload)) is not None}
+        stored = {delivery: delivery.payload for delivery in deliveries if delivery.url is None}
+        events = {delivery: event for delivery, text in stored.items() if (event := _read_event(text)) is not None}
         ids = {message_id for _, message_id in events.values()}
         if not ids:
             return

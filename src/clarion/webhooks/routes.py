@@ -16,6 +16,7 @@ from clarion.ids import WebhookDeliveryId, WebhookEndpointId, WebhookEventId, id
 from clarion.providers.definition.result import SendFailure
 from clarion.vocabulary import Scope
 from clarion.webhooks import actions, store
+from clarion.webhooks.callbacks import OF_CALLBACKS
 from clarion.webhooks.events import make_payload
 from clarion.webhooks.model import EVENT_DESCRIPTIONS, Delivery, Endpoint, EventType
 from clarion.webhooks.posting import post_event
@@ -127,6 +128,8 @@ async def try_webhook_endpoint(call: DetachedCall, endpoint_id: WebhookEndpointI
         return await store.get_endpoint(db, call.environment_id, endpoint_id, call.services.vault)
 
     endpoint = await call.database.read(find)
+    if endpoint.takes_callbacks:
+        raise Invalid.field("endpointId", f"has nothing to be tested: {OF_CALLBACKS}", id_text(endpoint_id))
     now = call.now
     event_id = WebhookEventId(new_id(now))
     payload = make_payload(EventType.ENDPOINT_TEST, {"_endpointId": id_text(endpoint.id)}, now)
@@ -151,7 +154,7 @@ async def list_webhook_deliveries(
     """List the deliveries of an endpoint, with their attempts and the receiver's last response."""
     await _get_endpoint(call, endpoint_id)
     listing = store.filter_deliveries(call.environment_id, endpoint_id, query.status)
-    return await list_cursor_page(call.db, listing, query, lambda row: DeliveryOut.of(store.delivery_of(row)))
+    return await list_cursor_page(call.db, listing, query, lambda row: _show_delivery(call, store.delivery_of(row)))
 
 
 @operation("GET", "/v1/webhooks/endpoints/{endpointId}/deliveries/{deliveryId}", scope=Scope.WEBHOOKS_READ)
@@ -160,7 +163,7 @@ async def get_webhook_delivery(
 ) -> DeliveryOut:
     """Retrieve a delivery with its attempts."""
     await _get_endpoint(call, endpoint_id)
-    return DeliveryOut.of(await store.get_delivery(call.db, call.environment_id, endpoint_id, delivery_id))
+    return _show_delivery(call, await store.get_delivery(call.db, call.environment_id, endpoint_id, delivery_id))
 
 
 @operation("POST", "/v1/webhooks/endpoints/{endpointId}/deliveries/{deliveryId}/replay", scope=Scope.WEBHOOKS_WRITE)
@@ -195,6 +198,11 @@ async def _check_url(call: DetachedCall, url: EndpointUrl) -> None:
 
 def _show(call: Call, endpoint: Endpoint) -> EndpointOut:
     shown = EndpointOut.of(endpoint)
+    return shown if call.caller.has_scope(Scope.WEBHOOKS_WRITE) else shown.masked()
+
+
+def _show_delivery(call: Call, delivery: Delivery) -> DeliveryOut:
+    shown = DeliveryOut.of(delivery)
     return shown if call.caller.has_scope(Scope.WEBHOOKS_WRITE) else shown.masked()
 
 

@@ -6,6 +6,7 @@ Many go out at once but few to one endpoint, so that a slow receiver holds up no
 import logging
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from clarion.background import IDLE_SECONDS, BackgroundService, ServiceName
@@ -111,9 +112,8 @@ class WebhookSender:
     async def _attempt(self, delivery: ClaimedDelivery) -> DeliveryAttempt:
         if delivery.payload is None:
             return EXPIRED
-        post = partial(
-            post_event, self._gateway, delivery.endpoint, delivery.event_id, delivery.payload, self._clock.now()
-        )
+        endpoint = delivery.endpoint if delivery.url is None else replace(delivery.endpoint, url=delivery.url)
+        post = partial(post_event, self._gateway, endpoint, delivery.event_id, delivery.payload, self._clock.now())
         return await (post() if self._traces is None else self._traces.post(delivery, post))
 
     async def _record(self, environment_id: EnvironmentId, deliveries: Sequence[ClaimedDelivery], now: Millis) -> None:

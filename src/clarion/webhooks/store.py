@@ -27,7 +27,7 @@ from clarion.webhooks.model import Delivery, DeliveryStatus, Endpoint, EventType
 
 _SECRETS = msgspec.json.Decoder(tuple[SigningSecret, ...])
 
-INSERT_ENDPOINT = sql("""
+_INSERT_ENDPOINT = """
     INSERT INTO webhook_endpoints (
         environment_id, id, url, description, events, secret, active, disabled_reason, failing_since, created_at,
         updated_at
@@ -35,7 +35,9 @@ INSERT_ENDPOINT = sql("""
         :environment_id, :id, :url, :description, :events, :secret, :active, :disabled_reason, :failing_since,
         :created_at, :updated_at
     )
-""")
+"""
+INSERT_ENDPOINT = sql(_INSERT_ENDPOINT)
+ENSURE_ENDPOINT = sql(_INSERT_ENDPOINT + " ON CONFLICT (environment_id, id) DO NOTHING")
 UPDATE_ENDPOINT = sql("""
     UPDATE webhook_endpoints
     SET url = :url, description = :description, events = :events, secret = :secret, active = :active,
@@ -47,7 +49,10 @@ FIND_ENDPOINT_FOR_UPDATE = sql("""
     SELECT * FROM webhook_endpoints WHERE environment_id = :environment_id AND id = :id {for_update}
 """)
 LIST_ENDPOINTS = sql("SELECT * FROM webhook_endpoints WHERE environment_id = :environment_id ORDER BY id")
-LIST_LISTENERS = sql("SELECT id, events FROM webhook_endpoints WHERE environment_id = :environment_id AND active")
+LIST_LISTENERS = sql("""
+    SELECT id, events FROM webhook_endpoints
+    WHERE environment_id = :environment_id AND active AND id <> :environment_id
+""")
 DELETE_ENDPOINT = sql("DELETE FROM webhook_endpoints WHERE environment_id = :environment_id AND id = :id")
 
 LIST_ENVELOPES = sql("SELECT environment_id, id, secret FROM webhook_endpoints ORDER BY environment_id, id")
@@ -61,6 +66,7 @@ UPDATE_ENVELOPE = sql("""
 """)
 
 EVENTS = Insert("webhook_events", "environment_id", "id", "type", "payload", "created_at")
+CALLBACKS = Insert("webhook_events", "environment_id", "id", "type", "payload", "created_at", "url")
 EVENT_PEOPLE = Insert("webhook_event_people", "environment_id", "subscriber_id", "event_id")
 DELIVERIES = Insert(
     "webhook_deliveries",
@@ -80,7 +86,7 @@ LIST_MESSAGES = sql("""
 
 _COLUMNS = """
     t.environment_id, t.id, t.endpoint_id, t.event_id, e.type, e.payload, t.status, t.attempt, t.due_at,
-    t.response_status, t.error_text, t.created_at, t.updated_at, t.attempt_log
+    t.response_status, t.error_text, t.created_at, t.updated_at, t.attempt_log, e.url
 """
 _SOURCE = """
     webhook_deliveries AS t
@@ -111,6 +117,11 @@ REPLAY_DELIVERIES = sql("""
 
 async def insert_endpoint(db: Connection, endpoint: Endpoint, vault: Vault) -> None:
     await db.execute(INSERT_ENDPOINT, created_at=endpoint.created_at, **_stored(endpoint, vault))
+
+
+async def ensure_endpoint(db: Connection, endpoint: Endpoint, vault: Vault) -> None:
+    """Insert the endpoint, unless it exists."""
+    await db.execute(ENSURE_ENDPOINT, created_at=endpoint.created_at, **_stored(endpoint, vault))
 
 
 async def update_endpoint(db: Connection, endpoint: Endpoint, vault: Vault) -> None:
@@ -220,6 +231,15 @@ async def insert_events(
         await db.insert_many(DELIVERIES, deliveries)
     if people:
         await db.insert_many(EVENT_PEOPLE, people)
+
+
+async def insert_callback(
+    db: Connection, event: tuple[Any, ...], delivery: tuple[Any, ...], people: tuple[Any, ...]
+) -> None:
+    """Insert an event with a URL of its own, and its delivery."""
+    await db.insert_many(CALLBACKS, [event])
+    await db.insert_many(DELIVERIES, [delivery])
+    await db.insert_many(EVENT_PEOPLE, [people])
 
 
 def filter_deliveries(

@@ -69,7 +69,10 @@ class EndpointOut(Wire):
     id: str = field(name="_id")
     environment_id: str = field(name="_environmentId")
     url: str
-    """Where events are posted to; without the scope `webhooks:write` its host alone, as it may have a token."""
+    """Where events are posted to; without the scope `webhooks:write` its host alone, as it may have a token.
+
+    Empty for the endpoint of reply callbacks, which has the `_id` of the environment: each of its events has its own.
+    """
     description: str | UnsetType = UNSET
     """What the endpoint is for."""
     event_types: list[EventType]
@@ -148,8 +151,10 @@ class DeliveryOut(Wire):
     """The `webhook-id` that the receiver gets."""
     type: EventType
     """The name of the event."""
+    url: str | UnsetType = UNSET
+    """Where a reply callback is posted to, masked as that of an endpoint; absent: the URL of the endpoint."""
     payload: dict[str, Any]
-    """The event as it is posted."""
+    """The event as it is posted; a reply callback without its `hmac`, which is added then."""
     status: DeliveryStatus
     """What has become of the delivery."""
     attempts: int
@@ -172,6 +177,7 @@ class DeliveryOut(Wire):
             endpoint_id=id_text(delivery.endpoint_id),
             event_id=id_text(delivery.event_id),
             type=delivery.type,
+            url=given(delivery.url),
             payload=json_value(delivery.payload),
             status=delivery.status,
             attempts=delivery.attempt,
@@ -182,6 +188,10 @@ class DeliveryOut(Wire):
             created_at=iso_text(delivery.created_at),
             updated_at=iso_text(delivery.updated_at),
         )
+
+    def masked(self) -> Self:
+        """The delivery for those who may not change endpoints."""
+        return self if isinstance(self.url, UnsetType) else replace(self, url=mask_url(self.url))
 
 
 class ReplayIn(Wire):
@@ -253,7 +263,7 @@ def _endpoint(endpoint: Endpoint) -> dict[str, Any]:
         "environment_id": id_text(endpoint.environment_id),
         "url": endpoint.url,
         "description": given(endpoint.description),
-        "event_types": sorted(endpoint.events),
+        "event_types": [EventType.MESSAGE_REPLIED] if endpoint.takes_callbacks else sorted(endpoint.events),
         "active": endpoint.active,
         "disabled_reason": given(endpoint.disabled_reason),
         "failing_since": UNSET if failing_since is None else iso_text(failing_since),

@@ -149,6 +149,7 @@ def _new_workflow(
         default_preference=fields.get("default_preference"),
         user_preference=fields.get("user_preference"),
         tracking=fields.get("tracking"),
+        takes_replies=fields.get("takes_replies"),
         version_id=version.id,
         created_at=now,
         updated_at=now,

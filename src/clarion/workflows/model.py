@@ -68,6 +68,14 @@ class Variant(WithControls, frozen=True, kw_only=True, rename="camel"):
     name: str = ""
 
 
+class ReplyCallback(Struct, frozen=True, kw_only=True):
+    """Where replies to the mails of a step are posted to."""
+
+    active: bool = False
+    url: str = ""
+    """A template over the payload."""
+
+
 class Step(WithControls, frozen=True, kw_only=True, rename="camel"):
     """One step of a version, as the version's JSON stores it."""
 
@@ -78,6 +86,7 @@ class Step(WithControls, frozen=True, kw_only=True, rename="camel"):
     active: bool = True
     should_stop_on_fail: bool = False
     variants: list[Variant] = []
+    reply_callback: ReplyCallback | None = None
 
     @cached_property
     def channel(self) -> Channel | None:
@@ -130,6 +139,8 @@ class Workflow(Struct, frozen=True, kw_only=True, dict=True):
     user_preference: PreferenceLayer | None
     tracking: TrackingOverride | None = None
     """What is tracked of its e-mails, where that differs from the environment."""
+    takes_replies: bool | None = None
+    """Whether its e-mails have an address for replies; None: as the environment does."""
     version_id: WorkflowVersionId
     created_at: Millis
     updated_at: Millis

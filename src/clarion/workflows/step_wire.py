@@ -13,7 +13,7 @@ from clarion.templates.texts import NAME as TEXTS
 from clarion.templates.texts import Texts
 from clarion.vocabulary import StepType
 from clarion.workflows.issues import Issue, IssueType, find_issues, find_warnings
-from clarion.workflows.model import Step, Variant, Workflow
+from clarion.workflows.model import ReplyCallback, Step, Variant, Workflow
 from clarion.workflows.schemas import control_schema, control_widgets
 
 Name = Annotated[str, Meta(min_length=1, max_length=255)]
@@ -55,6 +55,18 @@ class VariantIn(Wire):
     """The content of the variant, as in the step."""
 
 
+class ReplyCallbackIn(Wire):
+    """Where replies to the mails of the step are posted to, if the environment takes replies."""
+
+    active: bool = False
+    """Whether replies are posted."""
+    url: str = ""
+    """Where: a template over the payload, with the whole host in plain text or all of the URL in a variable."""
+
+    def callback(self) -> ReplyCallback:
+        return ReplyCallback(active=self.active, url=self.url)
+
+
 class StepIn(Wire):
     """One step; an existing `_id` or `stepId` of the workflow changes that step."""
 
@@ -74,6 +86,8 @@ class StepIn(Wire):
     should_stop_on_fail: bool = False
     variants: Annotated[list[VariantIn], Meta(max_length=20)] | None = None
     """Other content for people or payloads that fit conditions; the first that fits is sent."""
+    reply_callback: ReplyCallbackIn | None = None
+    """For steps of the type email: where replies are posted to."""
 
     @property
     def step_type(self) -> StepType:
@@ -156,6 +170,15 @@ class VariantOut(Wire):
         return cls(id=variant.id, name=variant.name, filters=variant.filters, control_values=variant.controls)
 
 
+class ReplyCallbackOut(Wire):
+    """Where replies to the mails of the step are posted to."""
+
+    active: bool
+    """Whether replies are posted."""
+    url: str
+    """The template of the URL."""
+
+
 class StepOut(Wire):
     """A step; `variables` is the JSON Schema of the variables that its templates and conditions see."""
 
@@ -176,6 +199,8 @@ class StepOut(Wire):
     should_stop_on_fail: bool
     variants: list[VariantOut]
     """Other content for people or payloads that fit conditions."""
+    reply_callback: ReplyCallbackOut | UnsetType = UNSET
+    """Where replies are posted to; absent if nothing was said about that."""
     variables: dict[str, Any]
     """The JSON Schema of the variables that templates and conditions of the step see."""
     issues: StepIssuesOut | UnsetType = UNSET
@@ -190,7 +215,7 @@ class StepOut(Wire):
         cls, step: Step, workflow: Workflow, variables: dict[str, Any], origin: str, unknown: Sequence[Issue] = ()
     ) -> Self:
         """`unknown` are the issues about variables, which are those of the whole workflow."""
-        values = _with_subject(step)
+        values, callback = _with_subject(step), step.reply_callback
         return cls(
             id=step.id,
             step_id=step.step_id,
@@ -203,6 +228,7 @@ class StepOut(Wire):
             filters=step.filters,
             should_stop_on_fail=step.should_stop_on_fail,
             variants=[VariantOut.of(variant) for variant in step.variants],
+            reply_callback=UNSET if callback is None else ReplyCallbackOut(active=callback.active, url=callback.url),
             variables=variables,
             issues=issues_out([*find_issues(step), *unknown], find_warnings(step)),
             origin=origin,

@@ -1,16 +1,27 @@
 """Builds steps from request bodies: validates them, and matches them with the steps of the previous version."""
 
+import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from clarion.clock import Millis
 from clarion.conditions import check_filters, list_previous_steps
 from clarion.errors import Invalid, Problem
 from clarion.ids import id_text, new_id
+from clarion.templates import check_template, has_markup
+from clarion.vocabulary import StepType
+from clarion.webhooks.wire import EndpointUrl
 from clarion.workflows.controls import check_controls
 from clarion.workflows.model import WITH_MARKS, Step, Variant, find_step, kebab
 from clarion.workflows.payloads import check_schema
 from clarion.workflows.step_wire import StepIn, VariantIn
+
+_MAX_URL: Final = 2048
+_URL_TEMPLATE: Final = re.compile(r"https?://[^\s{}/?#\\]+[/?#]|\{[{%]")
+"""What a payload is put into must not choose the host, unless it has all of the URL."""
+_URL_RULE: Final = (
+    "must begin with https:// or http:// and the whole host, or with the variable that has all of the URL"
+)
 
 StepProblem = tuple[str, str, Any]
 """A path in the body, what is wrong there, and the value."""
@@ -57,6 +68,7 @@ def _problems(steps: Sequence[StepIn], payload_schema: Any) -> Iterator[StepProb
 
 def _step_problems(step: StepIn, path: str) -> Iterator[StepProblem]:
     yield from _part_problems(step, step, path)
+    yield from _callback_problems(step, f"{path}.replyCallback")
     for number, variant in enumerate(step.variants or ()):
         yield from _part_problems(step, variant, f"{path}.variants.{number}")
 
@@ -67,6 +79,26 @@ def _part_problems(step: StepIn, part: StepIn | VariantIn, path: str) -> Iterato
         yield f"{path}.controlValues.{where}", message, None
     for where, message in check_filters(part.filters or []):
         yield ".".join(filter(None, (f"{path}.filters", where))), message, None
+
+
+def _callback_problems(step: StepIn, path: str) -> Iterator[StepProblem]:
+    wanted = step.reply_callback
+    if wanted is None:
+        return
+    if step.step_type is not StepType.EMAIL:
+        yield path, "is for steps of the type email, whose mails people reply to", None
+    elif wanted.active and not wanted.url:
+        yield f"{path}.url", "is required while the callback is active", wanted.url
+    elif wanted.url and (problem := _find_url_problem(wanted.url)):
+        yield f"{path}.url", problem, wanted.url
+
+
+def _find_url_problem(url: str) -> str | None:
+    if not has_markup(url):
+        return None if EndpointUrl.accepts(url) else EndpointUrl.RULE
+    if len(url) > _MAX_URL:
+        return f"must have at most {_MAX_URL} characters"
+    return check_template(url) if _URL_TEMPLATE.match(url) else _URL_RULE
 
 
 def _find_given_step_id(step_in: StepIn, by_id: dict[str, Step]) -> str | None:
@@ -93,6 +125,7 @@ def _step(step_in: StepIn, step_id: str, known: Step | None, now: Millis) -> Ste
         filters=step_in.filters or [],
         should_stop_on_fail=step_in.should_stop_on_fail,
         variants=_variants(step_in.variants or [], known.variants if known else [], now),
+        reply_callback=None if step_in.reply_callback is None else step_in.reply_callback.callback(),
     )
 
 

@@ -25,10 +25,10 @@ _VERSIONS: CacheSlot[tuple[EnvironmentId, WorkflowVersionId], WorkflowVersion] =
 INSERT_WORKFLOW = sql("""
     INSERT INTO workflows (
         environment_id, id, key, name, description, active, tags, severity, default_preference, user_preference,
-        tracking, version_id, created_at, updated_at
+        tracking, takes_replies, version_id, created_at, updated_at
     ) VALUES (
         :environment_id, :id, :key, :name, :description, :active, :tags, :severity, :default_preference,
-        :user_preference, :tracking, :version_id, :created_at, :updated_at
+        :user_preference, :tracking, :takes_replies, :version_id, :created_at, :updated_at
     )
     ON CONFLICT (environment_id, key) WHERE deleted_at IS NULL DO NOTHING
     RETURNING id
@@ -54,7 +54,7 @@ UPDATE_WORKFLOW = sql("""
     UPDATE workflows SET
         name = :name, description = :description, active = :active, tags = :tags, severity = :severity,
         default_preference = :default_preference, user_preference = :user_preference, tracking = :tracking,
-        version_id = :version_id, updated_at = :updated_at
+        takes_replies = :takes_replies, version_id = :version_id, updated_at = :updated_at
     WHERE environment_id = :environment_id AND id = :id
 """)
 MARK_WORKFLOW_DELETED = sql("""
@@ -197,6 +197,7 @@ def workflow_of(row: Row) -> Workflow:
             "default_preference": _layer(row["default_preference"]),
             "user_preference": _layer(row["user_preference"]),
             "tracking": None if row["tracking"] is None else decode_override(row["tracking"]),
+            "takes_replies": None if row["takes_replies"] is None else bool(row["takes_replies"]),
         }
     )
 
@@ -225,6 +226,7 @@ def _columns(workflow: Workflow) -> dict[str, Any]:
         "default_preference": _layer_text(workflow.default_preference),
         "user_preference": _layer_text(workflow.user_preference),
         "tracking": None if workflow.tracking is None else json_text(workflow.tracking),
+        "takes_replies": workflow.takes_replies,
         "version_id": workflow.version_id,
         "updated_at": workflow.updated_at,
     }

@@ -92,6 +92,8 @@ class WorkflowPatch(Wire):
     """Which channels are on for people who have not decided themselves."""
     tracking: WorkflowTrackingIn | UnsetType | None = UNSET
     """Whether opens and clicks of e-mails are tracked; null: as the environment does."""
+    takes_replies: bool | UnsetType | None = UNSET
+    """Whether e-mails have an address for replies; null: as the environment does. Steps with a callback have one."""
     payload_schema: dict[str, Any] | UnsetType | None = UNSET
     """The JSON Schema of payloads; null clears it. It may have defaults, which payloads get."""
     validate_payload: bool | UnsetType = UNSET
@@ -100,7 +102,7 @@ class WorkflowPatch(Wire):
 
     def fields(self) -> dict[str, Any]:
         """The changes of the workflow itself."""
-        sent = changes_of(self, "name", "description", "tags", "active", "severity")
+        sent = changes_of(self, "name", "description", "tags", "active", "severity", "takes_replies")
         if not isinstance(self.tracking, UnsetType):
             sent["tracking"] = None if self.tracking is None else self.tracking.override()
         return sent if isinstance(self.preferences, UnsetType) else sent | self.preferences.changes()
@@ -215,6 +217,8 @@ class WorkflowOut(Wire):
     """Which channels are on for people who have not decided themselves."""
     tracking: WorkflowTrackingOut | UnsetType = UNSET
     """Whether opens and clicks of e-mails are tracked; absent: as the environment does."""
+    takes_replies: bool | UnsetType = UNSET
+    """Whether e-mails have an address for replies; absent: as the environment does."""
     steps: list[StepOut]
     payload_schema: dict[str, Any] | UnsetType = UNSET
     validate_payload: bool
@@ -253,6 +257,7 @@ class WorkflowOut(Wire):
             severity=workflow.severity,
             preferences=WorkflowPreferencesOut.of(workflow),
             tracking=UNSET if workflow.tracking is None else WorkflowTrackingOut.of(workflow.tracking),
+            takes_replies=given(workflow.takes_replies),
             steps=list_steps(workflow, version, origin, known, env_keys),
             payload_schema=given(version.payload_schema),
             validate_payload=version.validate_payload,

@@ -8,6 +8,7 @@ export const texts = {
   create: "New endpoint",
   createAction: "Create endpoint",
   url: "Address",
+  ofReplies: "Replies to steps with a callback",
   urlHint: "An https address of your server.",
   description: "Description",
   events: "Events",

@@ -105,6 +105,7 @@ webhook_events = Table(
     text_("type"),
     text_("payload"),  # JSON object, as it is sent
     moment("created_at"),
+    text_("url", optional=True),  # where a reply callback goes instead of the URL of its endpoint
 )
 
 webhook_event_people = Table(

@@ -1,6 +1,6 @@
 """What is set up: workflows, their versions, integrations."""
 
-from sqlalchemy import Column, Float, Index, Integer, Table, text
+from sqlalchemy import Boolean, Column, Float, Index, Integer, Table, text
 
 from clarion.db.schema.columns import flag, id_, metadata, moment, text_
 
@@ -18,6 +18,7 @@ workflows = Table(
     text_("default_preference", optional=True),  # JSON: what the workflow's author set
     text_("user_preference", optional=True),  # JSON: what the team overrode
     text_("tracking", optional=True),  # JSON: what it tracks, where it differs from the environment
+    Column("takes_replies", Boolean, nullable=True),  # NULL: as the environment does
     id_("version_id"),
     moment("created_at"),
     moment("updated_at"),

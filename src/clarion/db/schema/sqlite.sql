@@ -631,7 +631,7 @@ CREATE TABLE webhook_events (
     id BLOB NOT NULL,
     type TEXT NOT NULL,
     payload TEXT NOT NULL,
-    created_at BIGINT NOT NULL,
+    created_at BIGINT NOT NULL, url TEXT,
     PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE workers (
@@ -675,7 +675,7 @@ CREATE TABLE workflows (
     version_id BLOB NOT NULL,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
-    deleted_at BIGINT, tracking TEXT,
+    deleted_at BIGINT, tracking TEXT, takes_replies BOOLEAN,
     PRIMARY KEY (environment_id, id)
 );
 CREATE INDEX audit_entries_actor ON audit_entries (environment_id, actor_id, id);

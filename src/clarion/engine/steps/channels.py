@@ -67,10 +67,21 @@ def _add_unsubscribe_link(context: StepContext, message: NewMessage) -> None:
 def _add_reply_address(context: StepContext, message: NewMessage) -> None:
     """Let replies come in, unless the step says where they go; what a trigger says wins in any case."""
     content, options = context.run.content, message.email_options or {}
-    replies, secret = content.replies, content.link_secret
-    if replies.enabled and replies.domain and secret is not None and "replyTo" not in options:
-        address = make_reply_address(secret, message.id, replies.domain)
-        message.email_options = options | {"replyTo": [address]}
+    if "replyTo" in options or not _wants_replies(context):
+        return
+    if content.replies.domain is None or content.link_secret is None:
+        context.note(DetailCode.REPLY_DOMAIN_MISSING, raw={"wayOut": "set `replies.domain` of the environment"})
+        return
+    address = make_reply_address(content.link_secret, message.id, content.replies.domain)
+    message.email_options = options | {"replyTo": [address]}
+
+
+def _wants_replies(context: StepContext) -> bool:
+    """A step that posts replies wants them; else the workflow decides, and where it says nothing the environment."""
+    callback, own = context.step.reply_callback, context.run.workflow.takes_replies
+    if callback is not None and callback.active:
+        return True
+    return context.run.content.replies.enabled if own is None else own
 
 
 def _decide_tracking(context: StepContext) -> Tracking | None:

@@ -17,7 +17,10 @@ from clarion.workflows.history import VersionKind, VersionOrigin
 from clarion.workflows.model import Step, Variant, VersionedWorkflow, Workflow, WorkflowVersion
 from clarion.workflows.steps import new_step_id
 
-_FIELDS = ("name", "description", "active", "tags", "severity", "default_preference", "user_preference", "tracking")
+_FIELDS = (
+    *("name", "description", "active", "tags", "severity", "default_preference", "user_preference"),
+    *("tracking", "takes_replies"),
+)
 _CONTENT = ("payload_schema", "validate_payload")
 
 
@@ -69,6 +72,7 @@ def _resource(workflow: Workflow, version: WorkflowVersion, texts: Mapping[str, 
             "user": plain_value(workflow.user_preference),
         },
         "tracking": plain_value(workflow.tracking),
+        "takesReplies": workflow.takes_replies,
         **content_fields(version),
         **texts,
     }

@@ -237,7 +237,7 @@ EXPORTED = (
     PersonTable(
         kind="webhookEvent",
         name="webhook_events",
-        columns=("id", "type", "payload", "created_at"),
+        columns=("id", "type", "payload", "created_at", "url"),
         keys={"id": "p.event_id"},
         source="""
             webhook_event_people AS p

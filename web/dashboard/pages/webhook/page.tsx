@@ -51,17 +51,19 @@ export default function WebhookPage() {
   const one = endpoint.data;
   return (
     <Page
-      title={one.url}
+      title={one.url || texts.ofReplies}
       back={back}
       lead={one.description && <bdi>{one.description}</bdi>}
       actions={
         canWrite && (
           <>
-            <Button onClick={() => setOpen("edit")}>{texts.edit}</Button>
+            {one.url && <Button onClick={() => setOpen("edit")}>{texts.edit}</Button>}
             <Button onClick={() => setOpen("rotate")}>{texts.rotate}</Button>
-            <Button kind="danger" onClick={() => setOpen("delete")}>
-              {texts.remove}
-            </Button>
+            {one.url && (
+              <Button kind="danger" onClick={() => setOpen("delete")}>
+                {texts.remove}
+              </Button>
+            )}
           </>
         )
       }
@@ -76,7 +78,7 @@ export default function WebhookPage() {
             [texts.created, <Time key="created" at={one.createdAt} />],
           ]}
         />
-        {canWrite && <TestEvent endpointId={endpointId} onSent={endpoint.reload} />}
+        {canWrite && one.url && <TestEvent endpointId={endpointId} onSent={endpoint.reload} />}
       </section>
       <Deliveries endpointId={endpointId} canWrite={canWrite} />
       {open === "edit" && <EditEndpoint endpoint={one} onClose={close} onSaved={endpoint.reload} />}

@@ -51,7 +51,7 @@ export default function WebhooksPage() {
               title: texts.url,
               show: (one) => (
                 <>
-                  <a href={address(`/webhooks/${one._id}`)}>{one.url}</a>
+                  <a href={address(`/webhooks/${one._id}`)}>{one.url || texts.ofReplies}</a>
                   {one.description && (
                     <div class="small quiet">
                       <bdi>{one.description}</bdi>

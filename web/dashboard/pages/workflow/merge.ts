@@ -25,7 +25,7 @@ const SETTINGS = [
   "isTranslationEnabled",
   "tracking",
 ] as const;
-const STEP_FIELDS = ["name", "stepId", "active", "filters", "shouldStopOnFail"] as const;
+const STEP_FIELDS = ["name", "stepId", "active", "filters", "shouldStopOnFail", "replyCallback"] as const;
 const CONTROL = "controlValues.";
 
 /** Everything that differs; `step` is a whole step, `order` the order of steps. */

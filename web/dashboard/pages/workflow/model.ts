@@ -28,6 +28,8 @@ export type DraftStep = {
   filters: JsonObject[];
   shouldStopOnFail: boolean;
   variants: DraftVariant[];
+  /** Where replies to the mails of the step are posted to; absent if nothing was said about that. */
+  replyCallback?: { active: boolean; url: string };
 };
 
 export type Draft = {
@@ -82,6 +84,7 @@ export function draftOf(workflow: Workflow): Draft {
       filters: step.filters,
       shouldStopOnFail: step.shouldStopOnFail,
       variants: step.variants.map((variant) => ({ key: variant._id, ...variant })),
+      ...(step.replyCallback && { replyCallback: step.replyCallback }),
     })),
   };
 }

@@ -65,6 +65,7 @@ export function StepForm(props: StepFormProps) {
           <Variants {...props} onVariants={(variants) => set({ variants })} />
         </Section>
       )}
+      {step.type === "email" && <RepliesSection {...props} set={set} />}
       <Section title={texts.further} isClosed={!step.shouldStopOnFail && problems.stepId === undefined}>
         <div data-path="stepId">
           <TextField
@@ -89,9 +90,37 @@ export function StepForm(props: StepFormProps) {
   );
 }
 
-type ConditionsSectionProps = StepFormProps & { set: (changes: Partial<DraftStep>) => void };
+type SectionProps = StepFormProps & { set: (changes: Partial<DraftStep>) => void };
 
-function ConditionsSection({ step, problems, variables, sample, canWrite, set }: ConditionsSectionProps) {
+/** Where replies to the mail are posted to. */
+function RepliesSection({ step, problems, canWrite, set }: SectionProps) {
+  const callback = step.replyCallback ?? { active: false, url: "" };
+  const problem = problemUnder(problems, "replyCallback.url");
+  return (
+    <Section title={texts.replies} isClosed={!callback.active && problem === undefined}>
+      <CheckField
+        label={texts.replyActive}
+        hint={texts.replyActiveHint}
+        isSwitch
+        checked={callback.active}
+        onChecked={(active) => set({ replyCallback: { ...callback, active } })}
+        disabled={!canWrite}
+      />
+      <div data-path="replyCallback.url">
+        <TextField
+          label={texts.replyUrl}
+          hint={texts.replyUrlHint}
+          value={callback.url}
+          onValue={(url) => set({ replyCallback: { ...callback, url } })}
+          disabled={!canWrite}
+          problem={problem}
+        />
+      </div>
+    </Section>
+  );
+}
+
+function ConditionsSection({ step, problems, variables, sample, canWrite, set }: SectionProps) {
   const { skip, ...others } = step.controlValues;
   const isEmpty = (skip === undefined || skip === null) && step.filters.length === 0;
   const hasProblem = Object.keys(problems).some((path) => /^(skip|filters)\b/.test(path));

@@ -1,0 +1,13 @@
+"""Where reply callbacks of steps go, and whether the e-mails of a workflow have an address for replies."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0033"
+down_revision = "0032"
+works_with = "0032"
+
+
+def upgrade() -> None:
+    op.add_column("webhook_events", sa.Column("url", sa.Text))
+    op.add_column("workflows", sa.Column("takes_replies", sa.Boolean))

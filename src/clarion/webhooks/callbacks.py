@@ -1,0 +1,65 @@
+"""Reply callbacks: events with a URL of their own, under the one endpoint of an environment that stands for them all.
+
+They are delivered as other events are: claimed, signed, retried, logged and replayed.
+"""
+
+import hmac
+from collections.abc import Sequence
+from typing import Any, Final
+
+from clarion.clock import Millis
+from clarion.db.port import Connection
+from clarion.ids import EnvironmentId, SubscriberId, WebhookEndpointId, WebhookEventId, new_id
+from clarion.inbox.sessions.hashes import list_subscriber_forms
+from clarion.jsontext import json_text, json_value
+from clarion.vault import Vault
+from clarion.webhooks import store
+from clarion.webhooks.model import Endpoint, EventType, new_secret
+
+OF_CALLBACKS: Final = "the endpoint stands for the reply callbacks of all steps, which have the URLs"
+_DESCRIPTION: Final = "Reply callbacks of steps"
+
+
+async def ensure_callback_endpoint(db: Connection, environment_id: EnvironmentId, vault: Vault, now: Millis) -> None:
+    """Create the endpoint that stands for the reply callbacks of an environment, unless it has one."""
+    endpoint = Endpoint(
+        environment_id=environment_id,
+        id=WebhookEndpointId(environment_id),
+        url="",
+        description=_DESCRIPTION,
+        # Processes of an older version take it for one that listens, but nothing happens that is a test.
+        events=frozenset({EventType.ENDPOINT_TEST}),
+        secrets=(new_secret(),),
+        active=True,
+        created_at=now,
+        updated_at=now,
+    )
+    await store.ensure_endpoint(db, endpoint, vault)
+
+
+async def append_callback(
+    db: Connection,
+    environment_id: EnvironmentId,
+    url: str,
+    body: dict[str, Any],
+    now: Millis,
+    *,
+    about: SubscriberId,
+) -> WebhookEventId:
+    """Write a reply callback, which is posted to the URL; `about` is the person who was written to."""
+    event_id = WebhookEventId(new_id(now))
+    event = store.event_row(environment_id, event_id, EventType.MESSAGE_REPLIED, json_text(body), now)
+    delivery = store.queued_row(environment_id, WebhookEndpointId(environment_id), event_id, now)
+    await store.insert_callback(db, (*event, url), delivery, (environment_id, about, event_id))
+    return event_id
+
+
+def add_hmac(payload: str, secrets: Sequence[str]) -> str:
+    """Prove to the receiver who is meant, with the oldest valid API key of the environment.
+
+    It is added only when the callback is posted, because it begins sessions of the inbox (`subscriberHash`).
+    """
+    body = json_value(payload)
+    content = list_subscriber_forms(body["message"]["subscriberId"])[-1]
+    proof = hmac.digest(secrets[0].encode(), content, "sha256").hex() if secrets else None
+    return json_text({"hmac": proof} | body)
