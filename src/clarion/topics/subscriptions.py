@@ -93,7 +93,8 @@ LIST_BY_ID_OR_DEFAULT = sql(f"""
 """)
 LIST_BY_IDENTIFIER = sql("""
     SELECT id FROM topic_subscriptions
-    WHERE environment_id = :environment_id AND topic_id = :topic_id AND identifier = :identifier LIMIT 2
+    WHERE environment_id = :environment_id AND topic_id = :topic_id AND identifier = :identifier AND identifier <> ''
+    LIMIT 2
 """)
 
 
@@ -150,7 +151,7 @@ async def list_own_by_reference(
 
 
 async def list_by_reference(db: Connection, topic: Topic, reference: str) -> list[Subscription]:
-    """The subscriptions to a topic with an `_id` or identifier, at most two; a chosen identifier takes a scan."""
+    """The subscriptions to a topic with an `_id` or identifier, at most two."""
     scope = {"environment_id": topic.environment_id, "topic_id": topic.id}
     key = reference.removeprefix(f"tk_{topic.key}:si_")
     rows = await db.fetch(LIST_BY_ID_OR_DEFAULT, **scope, id=find_id(reference), key=key)
