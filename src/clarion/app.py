@@ -13,6 +13,7 @@ from clarion import operations
 from clarion.background import BackgroundService, ServiceName, Supervisor
 from clarion.bus import Bus, Signal
 from clarion.clock import SECOND, Clock
+from clarion.content.known_secrets import LinkSecrets
 from clarion.db.clock import StoreClock
 from clarion.db.migrations.revisions import SchemaWatch
 from clarion.db.open import migrate_store, open_store, require_current_store
@@ -259,6 +260,7 @@ def build_application(  # noqa: PLR0913 - what it is composed of
     share_member_services(services, database)
     services.shared.put(EnvironmentWatch, EnvironmentWatch(database, clock))
     services.shared.put(ReplyLimit, ReplyLimit())
+    services.shared.put(LinkSecrets, LinkSecrets(database, vault))
     services.shared.put(TrackingRecorder, TrackingRecorder(database, services.measures))
     services.shared.put(GatheredReads, GatheredReads(database))
     services.shared.put(EmailTestThrottle, EmailTestThrottle())

@@ -239,7 +239,7 @@ async def test_the_address_needs_its_token(world: World, listen: Any, change: st
     hook = await listen()
     hook.url = f"{hook.url.partition('?')[0]}?{change}"
 
-    assert await hook.post(form(email=RAW.format(to="a@example.com")), content_type=FORM) == 401
+    assert await hook.post(form(email=RAW.format(to="a@example.com")), content_type=FORM) == 404
 
 
 @pytest.mark.parametrize(
@@ -299,3 +299,18 @@ async def test_what_a_hook_says_of_a_mail_need_not_be_json(world: World, listen:
 
     assert await hook.post(form(envelope="{", to=address, text="Hi", spam_score="nan"), content_type=FORM) == 200
     assert [one["mail"]["spamScore"] for one in await hook.mails()] == [None]
+
+
+async def test_an_address_that_was_made_up_is_refused_without_asking_whether_it_exists(
+    world: World, listen: Any
+) -> None:
+    hook = await listen()
+    path, token = hook.url.split("?")
+    other = path.rsplit("/", 1)[0] + "/" + "0" * 24
+
+    answers = [
+        await Hook(world, url, hook.endpoint).post(form(email="x"), content_type=FORM)
+        for url in (f"{other}?{token}", path, f"{path}?token=x")
+    ]
+
+    assert answers == [404, 404, 404]

@@ -205,6 +205,35 @@ async def test_webhooks_tell_of_people_and_not_of_programs(world: World, recorde
     path = f"/v1/webhooks/endpoints/{made['_id']}/deliveries"
     sent = (await world.api.get(path)).json()["data"]
     assert sorted(one["type"] for one in sent) == ["message.clicked", "message.opened"]
+    (click,) = [one["payload"]["data"] for one in sent if one["type"] == "message.clicked"]
+    assert click["link"] == {"url": SHOP, "position": 1}
+    assert click["subscriberId"] == "ada"
+
+
+async def test_each_link_is_told_by_its_position_and_without_its_secrets(
+    world: World, recorder: TrackingRecorder
+) -> None:
+    hook = {"url": "http://127.0.0.1:9/hook", "eventTypes": ["message.clicked"]}
+    made = (await world.api.post("/v1/webhooks/endpoints", json=hook)).json()
+    body = '<a href="https://a.example/in?token=abc">In</a><a href="https://a.example/in?token=abc">Again</a>'
+    async with account(world, "a") as first:
+        await switch_on(world)
+        await world.make_workflow(step("email", subject="Hi", body=body))
+        one, other = list_links(await send(world, first))
+
+    answer = await visit(world, recorder, other)
+    await visit(world, recorder, one)
+
+    assert answer.headers["location"] == "https://a.example/in?token=abc"
+    sent = (await world.api.get(f"/v1/webhooks/endpoints/{made['_id']}/deliveries")).json()["data"]
+    links = [click["payload"]["data"]["link"] for click in sent]
+    url = "https://a.example/in?token=***"
+    assert sorted(link["position"] for link in links) == [1, 2]
+    assert {link["url"] for link in links} == {url}
+    (event,) = await world.events()
+    told = (await world.api.get(f"/v1/notifications/{event['_id']}/explain")).text
+    assert f"Somebody followed link 2 of the message: {url}." in told
+    assert "token=abc" not in told
 
 
 async def test_explain_says_what_people_and_programs_did(world: World, recorder: TrackingRecorder) -> None:
@@ -219,7 +248,7 @@ async def test_explain_says_what_people_and_programs_did(world: World, recorder:
 
     told = (await world.api.get(f"/v1/notifications/{event['_id']}/explain")).text
 
-    assert "a link of the message was clicked" in told
+    assert f"Somebody followed link 1 of the message: {SHOP}." in told
     assert "a program loaded the message" in told
 
 

@@ -6,11 +6,12 @@ import pytest
 from clarion.app import Application
 from clarion.clock import ManualClock
 from clarion.content.environment import load_environment_content
+from clarion.content.known_secrets import SECRET_AGE
 from clarion.content.links import LinkPurpose, LinkSecret, sign_link
 from clarion.db.port import Database
 from clarion.environments.deletion import delete_environment
 from clarion.monitoring.metrics import TrackedEvent
-from clarion.tracking.recorder import MAX_PER_MESSAGE, SECRET_AGE, TrackingRecorder
+from clarion.tracking.recorder import MAX_PER_MESSAGE, TrackingRecorder
 from clarion.vault import Vault
 from clarion.vocabulary import Channel
 from tests.records import make_message

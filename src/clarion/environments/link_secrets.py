@@ -3,6 +3,8 @@
 It is random and independent of the encryption keys, so that rotating those leaves all links valid.
 """
 
+from collections.abc import Sequence
+
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.environments.configuration import raise_configuration_version
@@ -12,6 +14,10 @@ from clarion.vault import Envelope, Vault, oldest_by_key
 _BYTES = 32
 _RESEAL_BATCH = 200
 
+LIST_SECRETS = sql("""
+    SELECT id, link_secret FROM environments
+    WHERE id {any:ids} AND deleted_at IS NULL AND link_secret IS NOT NULL
+""")
 LIST_LACKING = sql("SELECT id FROM environments WHERE link_secret IS NULL AND deleted_at IS NULL ORDER BY id")
 # Of two processes that make one at the same time, the first wins.
 UPDATE_LACKING = sql("""
@@ -28,6 +34,12 @@ UPDATE_ENVELOPE = sql("UPDATE environments SET link_secret = :sealed WHERE id = 
 
 def open_link_secret(sealed: str, environment_id: EnvironmentId, vault: Vault) -> bytes:
     return bytes.fromhex(vault.open(sealed, context=_context(environment_id)))
+
+
+async def list_link_secrets(db: Connection, ids: Sequence[EnvironmentId], vault: Vault) -> dict[EnvironmentId, bytes]:
+    """Return the secrets of the environments that exist."""
+    rows = await db.fetch(LIST_SECRETS, ids=list(ids))
+    return {row["id"]: open_link_secret(row["link_secret"], row["id"], vault) for row in rows}
 
 
 async def insert_link_secret(db: Connection, environment_id: EnvironmentId, vault: Vault) -> None:

@@ -185,6 +185,17 @@ def replied(observed: Observed) -> Decision:
     return observed.report(Verdict.PASSED, f"{who} replied to the message{posted}.")
 
 
+def clicked(observed: Observed) -> Decision:
+    """Somebody followed a link; which one is known of links that Clarion tracks itself."""
+    position, url = observed.raw.get("position"), observed.raw.get("url")
+    if observed.detail.provider_id is not None or url is None:
+        return observed.report(
+            Verdict.PASSED, f"{_reporter(observed)} reported that a link of the message was clicked."
+        )
+    which = "a link" if position is None else f"link {position}"
+    return observed.report(Verdict.PASSED, f"Somebody followed {which} of the message: {url}.")
+
+
 def _reporter(observed: Observed) -> str:
     provider_id = observed.detail.provider_id
     return "A link or an image of the message" if provider_id is None else f"The provider '{provider_id}'"

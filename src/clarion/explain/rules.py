@@ -2,7 +2,7 @@
 
 from clarion.explain import reached, sending, waiting
 from clarion.explain.model import STEP_KINDS, Decision, DecisionKind, Verdict
-from clarion.explain.observed import Observed, Rule, decide_always, give_up, note_attempt, replied, reported
+from clarion.explain.observed import Observed, Rule, clicked, decide_always, give_up, note_attempt, replied, reported
 from clarion.jobs.details import DetailCode, DetailStatus, code_of
 
 _VERDICTS = {
@@ -181,7 +181,7 @@ RULES: dict[str | None, Rule] = {
     DetailCode.UNSUBSCRIBED: reported(Verdict.STOPPED, "its receiver unsubscribed"),
     DetailCode.ADDRESS_SUPPRESSED: sending.address_suppressed,
     DetailCode.OPENED: reported(Verdict.PASSED, "the message was opened"),
-    DetailCode.CLICKED: reported(Verdict.PASSED, "a link of the message was clicked"),
+    DetailCode.CLICKED: clicked,
     DetailCode.REPLIED: replied,
     DetailCode.OPENED_BY_MACHINE: reported(Verdict.PASSED, "a program loaded the message, which is no open"),
     DetailCode.CLICKED_BY_MACHINE: reported(Verdict.PASSED, "a program followed a link, which is no click"),

@@ -35,7 +35,7 @@ from clarion.receipts.model import (
 from clarion.sending.suppressions.model import Suppression
 from clarion.sending.suppressions.store import insert_suppressions
 from clarion.subscribers.channels import remove_device_tokens
-from clarion.webhooks.events import append_message_events
+from clarion.webhooks.events import append_detailed_events, append_message_events
 from clarion.webhooks.model import EventType
 
 _RECORD_BATCH = 1_000
@@ -103,6 +103,7 @@ class _Effects(Struct):
     suppressions: list[Suppression] = []
     dead_tokens: dict[SubscriberId, dict[str, set[str]]] = {}
     events: dict[tuple[EventType, MessageId], None] = {}
+    clicks: list[tuple[MessageId, dict[str, Any]]] = []
 
 
 async def record_batch(
@@ -164,7 +165,9 @@ def _add_effects(
     effects.details.setdefault(message.job_id, []).append(report.detail)
     if is_about_message(message, report, source):
         effects.states[message.id] = apply_report(effects.states.get(message.id, message.state), report)
-        if report.kind in _EVENTS and not report.is_by_machine:
+        if report.link is not None and not report.is_by_machine:
+            effects.clicks.append((message.id, {"link": report.link}))
+        elif report.kind in _EVENTS and not report.is_by_machine:
             effects.events[_EVENTS[report.kind], message.id] = None
     token = find_dead_token(message, report)
     if token is not None and source.provider_id is not None:
@@ -215,6 +218,7 @@ async def _write_effects(
     for subscriber_id in sorted(effects.dead_tokens):
         await remove_device_tokens(db, environment_id, subscriber_id, effects.dead_tokens[subscriber_id], now)
     await append_message_events(db, environment_id, list(effects.events), now)
+    await append_detailed_events(db, environment_id, EventType.MESSAGE_CLICKED, effects.clicks, now)
 
 
 async def trace_reports(

@@ -75,6 +75,8 @@ class DeliveryReport(Struct, frozen=True, kw_only=True):
     """Whether it is about one of several devices, and so does not change the state of the message."""
     is_by_machine: bool = False
     """Whether a program opened the message or followed the link: it is noted, and changes no state."""
+    link: dict[str, Any] | None = None
+    """The link that was followed, as events show it, if it is one of ours."""
 
 
 class MessageState(Struct, frozen=True, kw_only=True):

@@ -52,8 +52,9 @@ async def get_replies_address(call: DetachedCall, integration_id: IntegrationId)
     The token in the URL authenticates the provider.
     """
     integration = await _get_integration(call, id_text(call.environment_id), id_text(integration_id))
-    token = _tokens(call.services.vault, integration)[0]
-    path = f"{PATH}/{id_text(integration.environment_id)}/{id_text(integration.id)}"
+    ids = id_text(integration.environment_id), id_text(integration.id)
+    token = _tokens(call.services.vault, *ids)[0]
+    path = f"{PATH}/{'/'.join(ids)}"
     return RepliesAddressOut(url=f"{find_origin(call)}{path}?token={token}")
 
 
@@ -67,10 +68,12 @@ async def get_replies_address(call: DetachedCall, integration_id: IntegrationId)
 )
 async def receive_mail(call: DetachedCall, environment_id: str, integration_id: str) -> RawResponse:
     """Take mail that came in at a provider. What replies to no message of the environment is dropped."""
-    integration = await _get_integration(call, environment_id, integration_id)
     callback = _callback(call)
-    if not any(is_same(callback.query.get("token", ""), one) for one in _tokens(call.services.vault, integration)):
-        raise Unauthenticated("The address lacks the token of the integration")
+    # Before the store is asked: who has no token cannot load it.
+    tokens = _tokens(call.services.vault, environment_id, integration_id)
+    if not any(is_same(callback.query.get("token", ""), one) for one in tokens):
+        raise NotFound("Integration", integration_id)
+    integration = await _get_integration(call, environment_id, integration_id)
     try:
         if integration.provider_id == _SES and not await _is_notification(call, callback):
             return _THANKS
@@ -127,8 +130,12 @@ async def _is_notification(call: DetachedCall, callback: Callback) -> bool:
     return bool(notification.get("Type") == "Notification")
 
 
-def _tokens(vault: Vault, integration: Integration) -> list[str]:
-    return vault.tokens(context=b"replies" + integration.environment_id + integration.id)
+def _tokens(vault: Vault, environment_text: str, integration_text: str) -> list[str]:
+    """The tokens of the address of an integration; none of one that cannot exist."""
+    environment_id, integration_id = find_id(environment_text), find_id(integration_text)
+    if environment_id is None or integration_id is None:
+        return []
+    return vault.tokens(context=b"replies" + environment_id + integration_id)
 
 
 async def _get_integration(call: DetachedCall, environment_text: str, integration_text: str) -> Integration:

@@ -6,6 +6,7 @@ A token has all that is needed to redirect, so that nothing is stored when a mai
 import html
 import re
 from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Final
 from urllib.parse import quote, urlsplit
 
@@ -25,6 +26,9 @@ MAX_TARGET: Final = 2_000
 
 _OWN_PATHS: Final = ("/t/", f"{UNSUBSCRIBE_PATH}?", f"{PREFERENCES_PATH}?")
 _ID_BYTES: Final = 16
+_PLACE_BYTES: Final = 2
+_MAX_POSITION: Final = 0x3FFF
+"""As a number of two bytes it begins with another byte than any target, so that a token can be without it."""
 # Everything in which a link is no link is one token. Linear time: what is not closed extends to the end, and tags do
 # not give back what they have taken.
 _TOKEN: Final = re.compile(
@@ -49,6 +53,8 @@ class SentLink(Struct, frozen=True):
     message_id: MessageId
     target: str = ""
     """Where a click goes; empty for opens."""
+    position: int | None = None
+    """Which link of the mail it is, the first being 1; None for opens, and where a mail has too many."""
 
     @property
     def made_at(self) -> Millis:
@@ -91,15 +97,18 @@ class TrackedLinks(Struct, frozen=True, kw_only=True):
 
         def rewrite(document: str) -> str:
             if tracking.clicks:
-                document = replace_links(document, lambda target: self._make_link(message_id, target))
+                positions = count(1)
+                document = replace_links(document, lambda one: self._make_link(message_id, one, next(positions)))
             return add_image(document, self._make_image(message_id)) if tracking.opens else document
 
         return rewrite
 
-    def _make_link(self, message_id: MessageId, target: str) -> str | None:
+    def _make_link(self, message_id: MessageId, target: str, position: int) -> str | None:
         if target.startswith(self.own):
             return None
-        return f"{self.base}{CLICK_PATH}{sign_link(self.secret, LinkPurpose.CLICK, message_id + target.encode())}"
+        place = position.to_bytes(_PLACE_BYTES, "big") if position <= _MAX_POSITION else b""
+        data = message_id + place + target.encode()
+        return f"{self.base}{CLICK_PATH}{sign_link(self.secret, LinkPurpose.CLICK, data)}"
 
     def _make_image(self, message_id: MessageId) -> str:
         address = f"{self.base}{OPEN_PATH}{sign_link(self.secret, LinkPurpose.OPEN, message_id)}"
@@ -109,8 +118,14 @@ class TrackedLinks(Struct, frozen=True, kw_only=True):
 def read_click(secret: LinkSecret, token: str) -> SentLink | None:
     """Return what the token of a click says; None if it is none of this environment."""
     data = read_link(secret, LinkPurpose.CLICK, token)
-    target = find_target(data[_ID_BYTES:].decode("latin-1")) if data is not None and len(data) > _ID_BYTES else None
-    return None if data is None or target is None else SentLink(MessageId(data[:_ID_BYTES]), target)
+    if data is None or len(data) <= _ID_BYTES + _PLACE_BYTES:
+        return None
+    message_id, place, rest = data[:_ID_BYTES], data[_ID_BYTES:][:_PLACE_BYTES], data[_ID_BYTES + _PLACE_BYTES :]
+    position = int.from_bytes(place, "big")
+    if position > _MAX_POSITION:
+        position, rest = 0, place + rest
+    target = find_target(rest.decode("latin-1"))
+    return None if target is None else SentLink(MessageId(message_id), target, position or None)
 
 
 def read_open(secret: LinkSecret, token: str) -> SentLink | None:

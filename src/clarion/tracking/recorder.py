@@ -13,9 +13,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from clarion.background import BackgroundService, ServiceName
-from clarion.cache import BoundedCache
 from clarion.clock import MINUTE, Millis
-from clarion.content.links import LinkSecret
 from clarion.db.port import Database
 from clarion.http.attempts import AttemptLimit, LeakyCounters
 from clarion.ids import EnvironmentId, IntegrationId, MessageId
@@ -26,11 +24,9 @@ from clarion.providers.definition.receipts import ReceiptKind
 from clarion.receipts.actions import record_batch
 from clarion.receipts.model import DeliveryReport
 from clarion.tracking.model import MachineReason
+from clarion.tracking.shown import show_link
 from clarion.vocabulary import Channel
 
-MAX_SECRETS: Final = 10_000
-SECRET_AGE: Final = 5 * MINUTE
-"""Then a secret is read again, because its environment may be deleted."""
 MAX_WAITING: Final = 10_000
 MAX_PER_MESSAGE: Final = AttemptLimit(burst=60, every=MINUTE / 60)
 """More opens, or clicks, of one message are not recorded: one link could fill the store."""
@@ -56,6 +52,7 @@ class TrackedVisit(Struct, frozen=True, kw_only=True):
     kind: ReceiptKind
     at: Millis
     target: str = ""
+    position: int | None = None
     agent: str = ""
     machine: MachineReason | None = None
 
@@ -69,13 +66,6 @@ class MailTracking(Struct, frozen=True):
     channel: Channel = Channel.EMAIL
 
 
-class KnownSecret(Struct, frozen=True):
-    """What the links of an environment are signed with, as it was read; None if there is no such environment."""
-
-    secret: LinkSecret | None
-    read_at: Millis
-
-
 class TrackingRecorder:
     """The opens and clicks of one process that are not recorded yet."""
 
@@ -84,8 +74,6 @@ class TrackingRecorder:
         self._measures = measures
         self._waiting: deque[TrackedVisit] = deque()
         self._counters = LeakyCounters()
-        self.secrets: BoundedCache[EnvironmentId, KnownSecret] = BoundedCache(limit=MAX_SECRETS)
-        """Of environments whose links were used. They never change, so links lead on without the store."""
 
     def add(self, visit: TrackedVisit) -> None:
         """Note an open or a click, unless there are too many."""
@@ -129,13 +117,15 @@ class TrackingRecorder:
 def make_report(visit: TrackedVisit) -> DeliveryReport:
     """Return the report that an open or a click makes."""
     raw: dict[str, Any] = {"userAgent": visit.agent[:_MAX_AGENT]}
-    if visit.target:
-        raw["url"] = visit.target
+    link: dict[str, Any] | None = {"url": show_link(visit.target)} if visit.target else None
+    if link is not None and visit.position is not None:
+        link["position"] = visit.position
+    raw |= link or {}
     if visit.machine is not None:
         raw["countedAs"] = visit.machine
     is_by_machine = visit.machine is not None
     detail = ExecutionDetail.of(_CODES[visit.kind, is_by_machine], visit.at, source=DetailSource.WEBHOOK, raw=raw)
-    identity = f"tracked {visit.kind} {visit.at} {visit.target}".encode()
+    identity = f"tracked {visit.kind} {visit.at} {visit.position} {visit.target}".encode()
     return DeliveryReport(
         kind=visit.kind,
         digest=hashlib.blake2b(visit.message_id + identity, digest_size=16).digest(),
@@ -147,6 +137,7 @@ def make_report(visit: TrackedVisit) -> DeliveryReport:
         reason=None,
         detail=json_text(detail),
         is_by_machine=is_by_machine,
+        link=link,
     )
 
 

@@ -2,20 +2,17 @@
 
 from typing import Final
 
-from clarion.content.environment import load_environment_content
-from clarion.content.links import LinkSecret, read_environment_id
-from clarion.errors import StoreUnavailable
+from clarion.content.known_secrets import MAX_TOKEN, LinkSecrets
+from clarion.content.links import LinkSecret
 from clarion.http.operation import DetachedCall, Transaction, operation
 from clarion.http.responses import ImageResponse, PageResponse, RawResponse
 from clarion.providers.definition.receipts import ReceiptKind
 from clarion.tracking.domains import PROOF_PATH, make_proof
 from clarion.tracking.links import CLICK_PATH, OPEN_PATH, SentLink, read_click, read_open
 from clarion.tracking.model import find_machine, refuses_records
-from clarion.tracking.recorder import SECRET_AGE, KnownSecret, TrackedVisit, TrackingRecorder
+from clarion.tracking.recorder import TrackedVisit, TrackingRecorder
 
 SECTION = "Tracking"
-MAX_TOKEN: Final = 4_000
-
 _LED: Final = (302, 404)
 _GIF: Final = bytes.fromhex("47494638396101000100800000000000ffffff21f90401000000002c000000000100010000020144003b")
 _IMAGE: Final = ImageResponse(200, b"image/gif", _GIF)
@@ -63,9 +60,11 @@ async def prove_host(call: DetachedCall, challenge: str) -> RawResponse:
 
 async def _follow(call: DetachedCall, token: str) -> PageResponse:
     call.response_headers.extend(_HEADERS)
-    secret = await _find_secret(call, token)
+    secrets = call.services.shared.get(LinkSecrets)
+    secret = await secrets.find(token, call.request.address, call.now)
     link = None if secret is None else read_click(secret, token)
     if secret is None or link is None:
+        secrets.note_failure(call.request.address, call.now)
         return _NOT_FOUND
     _note(call, secret, link, ReceiptKind.CLICKED)
     call.response_headers.append((b"location", link.target.encode()))
@@ -74,29 +73,14 @@ async def _follow(call: DetachedCall, token: str) -> PageResponse:
 
 async def _open(call: DetachedCall, token: str) -> ImageResponse:
     call.response_headers.extend(_HEADERS)
-    secret = await _find_secret(call, token)
+    secrets = call.services.shared.get(LinkSecrets)
+    secret = await secrets.find(token, call.request.address, call.now)
     link = None if secret is None else read_open(secret, token)
-    if secret is not None and link is not None:
+    if secret is None or link is None:
+        secrets.note_failure(call.request.address, call.now)
+    else:
         _note(call, secret, link, ReceiptKind.OPENED)
     return _IMAGE
-
-
-async def _find_secret(call: DetachedCall, token: str) -> LinkSecret | None:
-    environment_id = read_environment_id(token) if len(token) <= MAX_TOKEN else None
-    if environment_id is None:
-        return None
-    cache, vault = call.services.shared.get(TrackingRecorder).secrets, call.services.vault
-    known = cache.get(environment_id)
-    if known is not None and call.now - known.read_at < SECRET_AGE:
-        return known.secret
-    try:
-        content = await call.database.read(lambda db: load_environment_content(db, environment_id, vault=vault))
-    except StoreUnavailable:
-        if known is None:
-            raise
-        return known.secret
-    cache.put(environment_id, KnownSecret(content.link_secret, call.now))
-    return content.link_secret
 
 
 def _note(call: DetachedCall, secret: LinkSecret, link: SentLink, kind: ReceiptKind) -> None:
@@ -109,6 +93,7 @@ def _note(call: DetachedCall, secret: LinkSecret, link: SentLink, kind: ReceiptK
         kind=kind,
         at=now,
         target=link.target,
+        position=link.position,
         agent=request.headers.get(b"user-agent", b"").decode("latin-1"),
         machine=find_machine(request.method, request.headers, age=now - link.made_at),
     )

@@ -11,7 +11,7 @@ from clarion.clock import Millis, iso_text
 from clarion.db.port import Connection
 from clarion.environments.configuration import Versioned, get_or_load
 from clarion.ids import EnvironmentId, MessageId, SubscriberId, WebhookEndpointId, WebhookEventId, new_id
-from clarion.jsontext import json_text
+from clarion.jsontext import json_text, plain_value
 from clarion.webhooks import store
 from clarion.webhooks.model import EventType
 from clarion.webhooks.wire import MessageEvent
@@ -45,6 +45,23 @@ async def append_message_events(
             (kind, MessageEvent.of(rows[one]), rows[one]["subscriber_id"]) for kind, one in batch if one in rows
         ]
         await _append_for(db, environment_id, listeners, message_events, now)
+
+
+async def append_detailed_events(
+    db: Connection,
+    environment_id: EnvironmentId,
+    kind: EventType,
+    details: Sequence[tuple[MessageId, Mapping[str, Any]]],
+    now: Millis,
+) -> None:
+    """Write events of one kind about messages, each with more members of its own."""
+    listeners = await store.list_listeners(db, environment_id) if details else {}
+    if not _is_wanted(listeners, kind):
+        return
+    rows = await store.list_message_rows(db, environment_id, [message_id for message_id, _ in details])
+    shown = {one: plain_value(MessageEvent.of(row)) for one, row in rows.items()}
+    events = [(kind, shown[one] | more, rows[one]["subscriber_id"]) for one, more in details if one in rows]
+    await _append_for(db, environment_id, listeners, events, now)
 
 
 async def append_events(

@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl
 
 from msgspec import Struct
 
+from clarion.content.known_secrets import LinkSecrets
 from clarion.db.port import Connection
 from clarion.errors import Malformed, NotJson, RateLimited
 from clarion.http.input.forms import MULTIPART, read_parts
@@ -24,7 +25,7 @@ from clarion.preferences.unsubscribe.actions import (
     save_choices,
 )
 from clarion.preferences.unsubscribe.page import Reader
-from clarion.preferences.unsubscribe.targets import PREFERENCES_PATH, SAMPLE, UNSUBSCRIBE_PATH
+from clarion.preferences.unsubscribe.targets import PREFERENCES_PATH, SAMPLE, UNSUBSCRIBE_PATH, read_target
 from clarion.preferences.unsubscribe.texts import choose_language
 from clarion.settings.rate_limits import LimitCategory
 
@@ -53,59 +54,30 @@ class _Visit(Struct, frozen=True):
     reader: Reader
 
 
-@operation(
-    "GET",
-    UNSUBSCRIBE_PATH,
-    public=True,
-    status=_STATUSES,
-    query=LinkQuery,
-    transaction=Transaction.NONE,
-    foreign=True,
+_operation = partial(
+    operation, public=True, status=_STATUSES, query=LinkQuery, transaction=Transaction.NONE, foreign=True
 )
+
+
+@_operation("GET", UNSUBSCRIBE_PATH)
 async def show_unsubscribe_page(call: DetachedCall, query: LinkQuery) -> PageResponse:
     """Show the page that `List-Unsubscribe` and `{{unsubscribe_url}}` lead to; it changes nothing."""
     return await _answer(call, query.token, _show_question)
 
 
-@operation(
-    "POST",
-    UNSUBSCRIBE_PATH,
-    public=True,
-    status=_STATUSES,
-    query=LinkQuery,
-    transaction=Transaction.NONE,
-    body_limit=_MAX_WISH,
-    foreign=True,
-)
+@_operation("POST", UNSUBSCRIBE_PATH, body_limit=_MAX_WISH)
 async def unsubscribe(call: DetachedCall, query: LinkQuery) -> PageResponse:
     """Unsubscribe by the form of the page, or by the request of a mail program (RFC 8058); or subscribe again."""
     return await _answer(call, query.token, _change_subscription)
 
 
-@operation(
-    "GET",
-    PREFERENCES_PATH,
-    public=True,
-    status=_STATUSES,
-    query=LinkQuery,
-    transaction=Transaction.NONE,
-    foreign=True,
-)
+@_operation("GET", PREFERENCES_PATH)
 async def show_preferences_page(call: DetachedCall, query: LinkQuery) -> PageResponse:
     """Show the page that `{{preferences_url}}` leads to, on which people choose what they get."""
     return await _answer(call, query.token, _show_choices)
 
 
-@operation(
-    "POST",
-    PREFERENCES_PATH,
-    public=True,
-    status=_STATUSES,
-    query=LinkQuery,
-    transaction=Transaction.NONE,
-    body_limit=_MAX_CHOICES,
-    foreign=True,
-)
+@_operation("POST", PREFERENCES_PATH, body_limit=_MAX_CHOICES)
 async def save_preferences_page(call: DetachedCall, query: LinkQuery) -> PageResponse:
     """Save what somebody chose on the page."""
     return await _answer(call, query.token, _save_choices)
@@ -117,6 +89,11 @@ async def _answer(call: DetachedCall, token: str, answer: Callable[[_Visit], Awa
     stranger = Reader(choose_language(None, accepted, ""), token)
     if token == SAMPLE:
         return _page(200, page.render_notice(stranger, stranger.texts.unsubscribe, stranger.texts.sample))
+    secrets = call.services.shared.get(LinkSecrets)
+    secret = await secrets.find(token, call.request.address, call.now)
+    if secret is None or read_target(secret, token) is None:
+        secrets.note_failure(call.request.address, call.now)
+        return _page(*_refuse(stranger))
     visitor = await call.database.read(partial(find_visitor, token=token, vault=call.services.vault))
     if visitor is None:
         return _page(*_refuse(stranger))
