@@ -192,8 +192,8 @@ _KINDS: dict[type, _Kind] = {
             "limits": lambda environment, _: plain_value(environment.options.limits),
             "retentionDays": lambda environment, _: plain_value(environment.options.retention_days),
             "subscribersCreateTopics": "options.subscribers_create_topics",
-            "tracking": lambda environment, _: plain_value(environment.options.tracking),
-            "replies": lambda environment, _: plain_value(environment.options.replies),
+            "tracking": lambda environment, _: plain_value(environment.mail.tracking),
+            "replies": lambda environment, _: plain_value(environment.mail.replies),
         },
     ),
     Integration: _Kind(

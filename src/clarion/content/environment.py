@@ -12,7 +12,7 @@ from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.environments.configuration import Versioned, get_configuration_version, get_or_load
 from clarion.environments.link_secrets import open_link_secret
-from clarion.environments.options import decode_options
+from clarion.environments.options import decode_mail_options
 from clarion.ids import EnvironmentId
 from clarion.replies.options import ReplyOptions
 from clarion.tracking.model import TrackingOptions
@@ -27,7 +27,7 @@ SECRET_MASK = "•" * 8
 _CONTENT: CacheSlot[EnvironmentId, Versioned["EnvironmentContent"]] = CacheSlot(limit=10_000)
 
 FIND_ENVIRONMENT = sql("""
-    SELECT e.name, e.kind, e.link_secret, e.options AS own_options, o.options FROM environments AS e
+    SELECT e.name, e.kind, e.link_secret, e.mail_options, o.options FROM environments AS e
     JOIN organizations AS o ON o.id = e.organization_id
     WHERE e.id = :environment_id
 """)
@@ -100,7 +100,7 @@ async def load_environment_content(
     values = await db.fetch(LIST_VALUES, environment_id=environment_id)
     variables = {one["key"]: vault.open(one["value"], context=environment_id + one["variable_id"]) for one in values}
     masks = {one["key"]: SECRET_MASK for one in values if one["is_secret"]}
-    own_options = decode_options(row["own_options"])
+    own_options = decode_mail_options(row["mail_options"])
     # The two names of the system win over own keys.
     system = {"name": row["name"], "type": row["kind"]}
     return EnvironmentContent(

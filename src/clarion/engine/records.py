@@ -49,6 +49,7 @@ class NewMessage(Struct, kw_only=True):
     delivered_at: Millis | None = None
     error_text: str | None = None
     tracking: Tracking | None = None
+    unsubscribe_url: str | None = None
 
 
 class Run(Struct, kw_only=True):

@@ -85,7 +85,7 @@ MESSAGES = Insert(
     *("email_options", "webhook_url", "device_tokens", "cta", "avatar", "data", "severity"),
     *("seen", "read", "archived", "delivered_at", "error_text", "created_at", "updated_at", "position", "context_keys"),
     "endpoint_id",
-    "tracking",
+    *("tracking", "unsubscribe_url"),
 )
 
 
@@ -99,7 +99,7 @@ def _message_row(environment_id: EnvironmentId, run: Run, message: NewMessage, n
         *(False, False, False, delivered_at, message.error_text, now, now, message.id),
         _context_keys(run.trigger),
         message.endpoint_id,
-        _json(message.tracking),
+        *(_json(message.tracking), message.unsubscribe_url),
     )
 
 

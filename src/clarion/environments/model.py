@@ -8,7 +8,7 @@ from typing import NewType
 from msgspec import Struct
 
 from clarion.clock import Millis
-from clarion.environments.options import EnvironmentOptions
+from clarion.environments.options import EnvironmentOptions, MailOptions
 from clarion.ids import ApiKeyId, EnvironmentId, MemberId, OrganizationId
 from clarion.vocabulary import GIVEN_BY_NAME, Scope
 
@@ -33,6 +33,7 @@ class Environment(Struct, frozen=True, kw_only=True):
     timezone: str | None = None
     """Of people who have none."""
     options: EnvironmentOptions = EnvironmentOptions()
+    mail: MailOptions = MailOptions()
     created_at: Millis
     updated_at: Millis
 

@@ -32,6 +32,15 @@ class DataKind(StrEnum):
     """Versions of workflows and layouts that are neither current nor needed by a run."""
 
 
+class MailOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What an environment sets for its e-mails. It has a column of its own, which processes of 0.1.0 do not write."""
+
+    tracking: TrackingOptions = TrackingOptions()
+    """What is tracked of them."""
+    replies: ReplyOptions = ReplyOptions()
+    """Where replies to them go."""
+
+
 class EnvironmentOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What an environment sets; what it leaves out is as the settings of the installation say."""
 
@@ -41,13 +50,10 @@ class EnvironmentOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether people make topics by subscribing to them."""
     color: str | None = None
     """How people tell it from others, such as `#2f6fed`."""
-    tracking: TrackingOptions = TrackingOptions()
-    """What is tracked of its e-mails."""
-    replies: ReplyOptions = ReplyOptions()
-    """Where replies to its e-mails go."""
 
 
 _OPTIONS = msgspec.json.Decoder(EnvironmentOptions)
+_MAIL_OPTIONS = msgspec.json.Decoder(MailOptions)
 
 
 def decode_options(text: str | None) -> EnvironmentOptions:
@@ -56,3 +62,11 @@ def decode_options(text: str | None) -> EnvironmentOptions:
 
 def encode_options(options: EnvironmentOptions) -> str | None:
     return None if options == EnvironmentOptions() else json_text(options)
+
+
+def decode_mail_options(text: str | None) -> MailOptions:
+    return MailOptions() if text is None else _MAIL_OPTIONS.decode(text)
+
+
+def encode_mail_options(options: MailOptions) -> str | None:
+    return None if options == MailOptions() else json_text(options)

@@ -64,7 +64,7 @@ async def check_tracking_domain(call: DetachedCall, environment_id: EnvironmentI
         return
     if tracking.domain is None or isinstance(tracking.domain, UnsetType):
         return
-    options = await call.database.read(partial(store.get_options, environment_id=environment_id))
+    options = await call.database.read(partial(store.get_mail_options, environment_id=environment_id))
     domain = str(tracking.domain).lower()
     if domain != options.tracking.domain:
         await check_domain(domain, public_url, call.services.gateway, call.services.vault, call.now)
@@ -170,7 +170,7 @@ async def _update_environment(call: Call, environment_id: EnvironmentId, body: E
     fields = body.fields(current, call.services.settings)
     before, after = await actions.change_environment(call.db, reach.all, current, fields, call.now)
     await record_request(call, Action.ENVIRONMENT_UPDATE, before=before, after=after)
-    if after.options.replies.domain is not None:
+    if after.mail.replies.domain is not None:
         await ensure_callback_endpoint(call.db, after.id, call.services.vault, call.now)
     if after.options.limits != before.options.limits:
         call.after_commit.append(lambda: call.services.bus.publish(Signal.LIMITS_CHANGED))

@@ -10,7 +10,14 @@ from clarion.clock import Millis
 from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import sql
 from clarion.environments.model import ApiKey, Environment, EnvironmentState, KeyHash, Organization
-from clarion.environments.options import EnvironmentOptions, decode_options, encode_options
+from clarion.environments.options import (
+    EnvironmentOptions,
+    MailOptions,
+    decode_mail_options,
+    decode_options,
+    encode_mail_options,
+    encode_options,
+)
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
 from clarion.vault import Envelope, Vault, oldest_by_key
 from clarion.vocabulary import Role, Scope
@@ -31,10 +38,15 @@ UPDATE_ORGANIZATION = sql("UPDATE organizations SET name = :name WHERE id = :id"
 LOCK_ORGANIZATION = sql("SELECT id FROM organizations WHERE id = :id {for_update}")
 
 INSERT_ENVIRONMENT = sql("""
-    INSERT INTO environments (id, organization_id, parent_id, name, kind, identifier, options, created_at, updated_at)
-    VALUES (:id, :organization_id, :parent_id, :name, :kind, :identifier, :options, :created_at, :updated_at)
+    INSERT INTO environments (
+        id, organization_id, parent_id, name, kind, identifier, options, mail_options, created_at, updated_at
+    ) VALUES (
+        :id, :organization_id, :parent_id, :name, :kind, :identifier, :options, :mail_options, :created_at, :updated_at
+    )
 """)
-_ENVIRONMENT = "id, organization_id, parent_id, name, kind, identifier, timezone, options, created_at, updated_at"
+_ENVIRONMENT = """
+    id, organization_id, parent_id, name, kind, identifier, timezone, options, mail_options, created_at, updated_at
+"""
 LIST_ENVIRONMENTS = sql(f"SELECT {_ENVIRONMENT} FROM environments WHERE deleted_at IS NULL ORDER BY id")
 LIST_ORGANIZATION_ENVIRONMENTS = sql(f"""
     SELECT {_ENVIRONMENT} FROM environments
@@ -47,12 +59,13 @@ FIND_ENVIRONMENT_STATE = sql(f"""
 RAISE_SESSION_EPOCH = sql("UPDATE environments SET session_epoch = session_epoch + 1 WHERE id = :environment_id")
 UPDATE_ENVIRONMENT = sql("""
     UPDATE environments
-    SET name = :name, parent_id = :parent_id, timezone = :timezone, options = :options, updated_at = :updated_at,
-        configuration_version = configuration_version + 1
+    SET name = :name, parent_id = :parent_id, timezone = :timezone, options = :options,
+        mail_options = :mail_options, updated_at = :updated_at, configuration_version = configuration_version + 1
     WHERE id = :id
 """)
 
 GET_OPTIONS = sql("SELECT options FROM environments WHERE id = :environment_id")
+GET_MAIL_OPTIONS = sql("SELECT mail_options FROM environments WHERE id = :environment_id")
 
 INSERT_API_KEY = sql("""
     INSERT INTO api_keys (environment_id, id, hash, name, hint, scopes, sealed, created_at, expires_at, created_by)
@@ -143,6 +156,7 @@ async def insert_environment(db: Connection, environment: Environment) -> None:
         kind=environment.kind,
         identifier=environment.identifier,
         options=encode_options(environment.options),
+        mail_options=encode_mail_options(environment.mail),
         created_at=environment.created_at,
         updated_at=environment.updated_at,
     )
@@ -181,6 +195,7 @@ async def update_environment(db: Connection, environment: Environment) -> None:
         parent_id=environment.parent_id,
         timezone=environment.timezone,
         options=encode_options(environment.options),
+        mail_options=encode_mail_options(environment.mail),
         updated_at=environment.updated_at,
     )
 
@@ -188,6 +203,11 @@ async def update_environment(db: Connection, environment: Environment) -> None:
 async def get_options(db: Connection, environment_id: EnvironmentId) -> EnvironmentOptions:
     row = await db.fetch_one(GET_OPTIONS, environment_id=environment_id)
     return decode_options(None if row is None else row["options"])
+
+
+async def get_mail_options(db: Connection, environment_id: EnvironmentId) -> MailOptions:
+    row = await db.fetch_one(GET_MAIL_OPTIONS, environment_id=environment_id)
+    return decode_mail_options(None if row is None else row["mail_options"])
 
 
 async def insert_api_key(db: Connection, key: ApiKey, secret: str, vault: Vault) -> None:
@@ -295,4 +315,6 @@ def _api_key(row: Row) -> ApiKey:
 
 
 def _environment(row: Row) -> Environment:
-    return Environment(**{**row, "options": decode_options(row["options"])})
+    values = dict(row)
+    mail = decode_mail_options(values.pop("mail_options"))
+    return Environment(**values | {"options": decode_options(row["options"]), "mail": mail})

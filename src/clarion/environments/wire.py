@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from clarion.clock import iso_text
 from clarion.environments.model import ApiKey, Environment
-from clarion.environments.options import DataKind, EnvironmentOptions
+from clarion.environments.options import DataKind, EnvironmentOptions, MailOptions
 from clarion.errors import Invalid, Problem
 from clarion.http.wire import (
     CheckedText,
@@ -183,10 +183,8 @@ class EnvironmentOut(Wire):
             limits={one: RateLimitShape.of(limit) for one, limit in environment.options.limits.items()},
             retention_days=environment.options.retention_days,
             subscribers_create_topics=environment.options.subscribers_create_topics,
-            tracking=_tracking_out(environment.options.tracking),
-            replies=RepliesOut(
-                enabled=environment.options.replies.enabled, domain=given(environment.options.replies.domain)
-            ),
+            tracking=_tracking_out(environment.mail.tracking),
+            replies=RepliesOut(enabled=environment.mail.replies.enabled, domain=given(environment.mail.replies.domain)),
             created_at=iso_text(environment.created_at),
             updated_at=iso_text(environment.updated_at),
         )
@@ -228,15 +226,20 @@ class EnvironmentPatch(Wire):
         fields: dict[str, Any] = {name: _text(value) for name, value in sent.items()}
         if not isinstance(self.parent_id, UnsetType):
             fields["parent_id"] = None if self.parent_id is None else EnvironmentId(self.parent_id.id)
-        return fields | {"options": self.options(before.options, settings)}
+        return fields | {"options": self.options(before.options, settings), "mail": self.mail(before.mail, settings)}
+
+    def mail(self, before: MailOptions, settings: Settings) -> MailOptions:
+        """The options of e-mails with what the caller sent; raises Invalid if they need what the installation lacks."""
+        tracking = self._overlay_tracking(before.tracking)
+        if problems := _find_tracking_problems(tracking, before.tracking, settings):
+            raise Invalid(problems)
+        return MailOptions(tracking=tracking, replies=self._overlay_replies(before.replies))
 
     def options(self, before: EnvironmentOptions, settings: Settings) -> EnvironmentOptions:
         """The options with what the caller sent; raises Invalid if they go beyond what the installation allows."""
         limits = {} if isinstance(self.limits, UnsetType) else self.limits
         days = {} if isinstance(self.retention_days, UnsetType) else self.retention_days
-        tracking = self._overlay_tracking(before.tracking)
-        problems = _find_limit_problems(limits, settings) | _find_retention_problems(days, settings)
-        if problems := problems | _find_tracking_problems(tracking, before.tracking, settings):
+        if problems := _find_limit_problems(limits, settings) | _find_retention_problems(days, settings):
             raise Invalid(problems)
         return EnvironmentOptions(
             limits=_overlay(
@@ -249,8 +252,6 @@ class EnvironmentPatch(Wire):
                 else self.subscribers_create_topics
             ),
             color=before.color if isinstance(self.color, UnsetType) else _text(self.color),
-            tracking=tracking,
-            replies=self._overlay_replies(before.replies),
         )
 
     def _overlay_replies(self, before: ReplyOptions) -> ReplyOptions:

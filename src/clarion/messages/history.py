@@ -16,7 +16,7 @@ from clarion.messages.model import Message, MessageOrigin
 from clarion.messages.store import COLUMNS, message_of
 from clarion.providers.definition.overrides import provider_overrides, with_options
 from clarion.providers.email.addresses import split_addresses
-from clarion.providers.email.message import UNSUBSCRIBE_OPTION, read_bodies, with_unsubscribe_headers
+from clarion.providers.email.message import read_bodies, with_unsubscribe_headers
 from clarion.vocabulary import Channel
 from clarion.workflows.store import list_versions_by_id
 
@@ -30,7 +30,7 @@ FIND_SENDING = sql("""
 """)
 
 FIND_OPTIONS = sql("""
-    SELECT m.email_options, n.version_id FROM messages AS m
+    SELECT m.email_options, m.unsubscribe_url, n.version_id FROM messages AS m
     LEFT JOIN notifications AS n ON n.environment_id = m.environment_id AND n.id = m.notification_id
     WHERE m.environment_id = :environment_id AND m.id = :id
 """)
@@ -148,10 +148,11 @@ async def find_mail(db: Connection, message: Message, origin: MessageOrigin) -> 
         step = versions[version_id].find_step(id_text(message.step_id)) if version_id in versions else None
         step_key = None if step is None else step.step_id
     overrides = provider_overrides(origin.overrides or {}, message.channel, message.provider_id or "", step_key)
-    return read_mail(message, with_options(options, overrides))
+    unsubscribe_url = None if row is None else row["unsubscribe_url"]
+    return read_mail(message, with_options(options, overrides), unsubscribe_url)
 
 
-def read_mail(message: Message, options: Mapping[str, Any]) -> Mail:
+def read_mail(message: Message, options: Mapping[str, Any], unsubscribe_url: str | None = None) -> Mail:
     """Read the mail from the message and its options, without judging them."""
     # Overrides that are no text make the send fail, and have no place in the mail.
     texts = {name: options[name] for name in _TEXTS if isinstance(options.get(name), str)}
@@ -166,7 +167,7 @@ def read_mail(message: Message, options: Mapping[str, Any]) -> Mail:
         to_others=_addresses(options, "to"),
         cc=_addresses(options, "cc"),
         bcc=_addresses(options, "bcc"),
-        headers=with_unsubscribe_headers(given, _text(options.get(UNSUBSCRIBE_OPTION))),
+        headers=with_unsubscribe_headers(given, unsubscribe_url),
         attachments=_names(options.get("attachments")),
         html=html,
         text=text,

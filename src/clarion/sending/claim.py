@@ -52,7 +52,7 @@ DEFERRED_FOR = Millis(SECOND)
 LIST_MESSAGES = sql("""
     SELECT job_id, trigger_id, subscriber_id, id, channel, provider_id, integration_id, error_id, content, subject,
         title, email, email_options, phone, webhook_url, endpoint_id, device_tokens, data, provider_message_id,
-        retry_at, given_up_at, refused_by, tracking
+        retry_at, given_up_at, refused_by, tracking, unsubscribe_url
     FROM messages WHERE environment_id = :environment_id AND job_id {any:job_ids} AND channel <> 'in_app'
 """)
 # Apps get the payload with a push message.
@@ -255,6 +255,7 @@ def _message(row: Row) -> OutgoingMessage:
         given_up_at=row["given_up_at"],
         refused_by=_read_ids(row["refused_by"]),
         tracking=None if row["tracking"] is None else decode_tracking(row["tracking"]),
+        unsubscribe_url=row["unsubscribe_url"],
     )
 
 

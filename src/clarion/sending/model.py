@@ -55,6 +55,8 @@ class OutgoingMessage(Struct, frozen=True, kw_only=True):
     given_up_at: Millis | None
     """When its last attempt failed; it is not tried again unless the job is redriven."""
     tracking: Tracking | None = None
+    unsubscribe_url: str | None = None
+    """What mail programs unsubscribe with."""
     refused_by: tuple[IntegrationId, ...] = ()
     """Integrations whose provider refused it for good in an earlier attempt; they are not asked again."""
 

@@ -14,7 +14,6 @@ from clarion.jsontext import json_value
 from clarion.providers.definition.outgoing import Outgoing, always, unchanged
 from clarion.providers.definition.overrides import provider_overrides, with_options
 from clarion.providers.definition.result import Sent
-from clarion.providers.email.message import UNSUBSCRIBE_OPTION
 from clarion.providers.registry import find_provider
 from clarion.sending.addresses import leave_out
 from clarion.sending.model import ClaimedSend, OutgoingMessage
@@ -68,9 +67,7 @@ def make_outgoing(
 ) -> tuple[Outgoing, dict[str, list[str]]]:
     """Return the message for a provider, and the suppressed copies that are left out of it."""
     entry = send.entries.get(message.id)
-    options = dict(message.email_options or {})
-    unsubscribe_url = options.pop(UNSUBSCRIBE_OPTION, None)
-    overrides = with_options(options, _overrides(send, message, integration.provider_id))
+    overrides = with_options(message.email_options or {}, _overrides(send, message, integration.provider_id))
     left_out: dict[str, list[str]] = {}
     if message.id in send.suppressed_copies:
         overrides, left_out = leave_out(overrides, send.suppressed_copies[message.id])
@@ -90,7 +87,7 @@ def make_outgoing(
         payload=send.payload,
         context=send.contexts.get(message.id, {}),
         receipts_url=receipts_url(integration),
-        unsubscribe_url=unsubscribe_url,
+        unsubscribe_url=message.unsubscribe_url,
         credentials=integration.credentials,
         overrides=overrides,
         track=track,

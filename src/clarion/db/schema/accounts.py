@@ -27,6 +27,7 @@ environments = Table(
     Column("configuration_version", Integer, nullable=False, server_default="0"),  # raised by each change of it
     Column("session_epoch", Integer, nullable=False, server_default="0"),  # raised to end all sessions of subscribers
     text_("options", optional=True),  # JSON object: rate limits, retention
+    text_("mail_options", optional=True),  # JSON object: tracking and replies
     text_("link_secret", optional=True),  # sealed: what links to people are signed with; NULL: made at the next start
     moment("created_at"),
     moment("updated_at"),

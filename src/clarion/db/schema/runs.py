@@ -280,6 +280,7 @@ messages = Table(
     text_("refused_by", optional=True),
     text_("context_keys", optional=True),  # JSON array, sorted: the contexts of its trigger
     text_("tracking", optional=True),  # JSON object: whether opens and clicks are tracked, and what was counted
+    text_("unsubscribe_url", optional=True),  # what mail programs unsubscribe with
     # Its place in the inbox: its id, or since it came back from a snooze a newer one. Never NULL, but SQLite cannot
     # add such a column to an existing table.
     id_("position", optional=True),

@@ -168,7 +168,7 @@ CREATE TABLE environments (
     options TEXT,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
-    deleted_at BIGINT, link_secret TEXT,
+    deleted_at BIGINT, link_secret TEXT, mail_options TEXT,
     PRIMARY KEY (id),
     CONSTRAINT environments_name UNIQUE (organization_id, name),
     UNIQUE (identifier)
@@ -361,7 +361,7 @@ CREATE TABLE messages (
     context_keys TEXT,
     position BLOB,
     created_at BIGINT NOT NULL,
-    updated_at BIGINT NOT NULL, endpoint_id BLOB, tracking TEXT,
+    updated_at BIGINT NOT NULL, endpoint_id BLOB, tracking TEXT, unsubscribe_url TEXT,
     PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE notifications (
@@ -738,6 +738,7 @@ CREATE INDEX subscribers_unproven ON subscribers (environment_id) WHERE is_unpro
 CREATE INDEX subscribers_updated ON subscribers (environment_id, updated_at, id);
 CREATE INDEX suppressions_recent ON suppressions (environment_id, created_at, address);
 CREATE INDEX throttle_passes_subscriber ON throttle_passes (environment_id, subscriber_id);
+CREATE INDEX topic_subscriptions_identifier ON topic_subscriptions (environment_id, topic_id, identifier) WHERE identifier <> '';
 CREATE UNIQUE INDEX topic_subscriptions_member ON topic_subscriptions (environment_id, topic_id, subscriber_id, identifier);
 CREATE INDEX topic_subscriptions_rules ON topic_subscriptions (environment_id, topic_id, subscriber_id) WHERE preferences IS NOT NULL;
 CREATE INDEX topic_subscriptions_subscriber ON topic_subscriptions (environment_id, subscriber_id, id);
@@ -770,4 +771,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0032', '0031..0032');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0035', '0034..0035');

@@ -13,7 +13,6 @@ from clarion.jobs.details import DetailCode
 from clarion.providers.definition.overrides import provider_overrides
 from clarion.providers.definition.provider import PushProvider
 from clarion.providers.email.addresses import find_address_problem
-from clarion.providers.email.message import UNSUBSCRIBE_OPTION
 from clarion.providers.registry import find_provider
 from clarion.replies.model import make_reply_address
 from clarion.subscribers.model import ChannelEntry
@@ -51,17 +50,10 @@ async def decide_email(context: StepContext) -> StepOutcome:
     if "attachments" in context.run.trigger.payload:
         message.email_options = (message.email_options or {}) | {"attachments": _list_attachments(context)}
     _add_reply_address(context, message)
-    _add_unsubscribe_link(context, message)
+    message.unsubscribe_url = make_unsubscribe_url(context.run, Channel.EMAIL)
     message.email = _wanted_recipient(context) or context.run.subscriber.email
     message.tracking = _decide_tracking(context)
     return _send(context, Channel.EMAIL, message, is_addressed=bool(message.email))
-
-
-def _add_unsubscribe_link(context: StepContext, message: NewMessage) -> None:
-    """Let mail programs unsubscribe, unless the workflow is critical."""
-    url = make_unsubscribe_url(context.run, Channel.EMAIL)
-    if url is not None:
-        message.email_options = (message.email_options or {}) | {UNSUBSCRIBE_OPTION: url}
 
 
 def _add_reply_address(context: StepContext, message: NewMessage) -> None:

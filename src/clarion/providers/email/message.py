@@ -30,8 +30,6 @@ _RESERVED_HEADERS = frozenset(
     {"from", "to", "cc", "bcc", "sender", "return-path", "message-id", "mime-version", "subject", "date"}
 )
 _REPLY_TO = "reply-to"
-UNSUBSCRIBE_OPTION = "unsubscribeUrl"
-"""The link to unsubscribe among the stored options of an e-mail; only the engine sets it."""
 _LIST_UNSUBSCRIBE = "List-Unsubscribe"
 _PART = r"[A-Za-z0-9!#$%&'*+.^_`{|}~-]+"
 _MEDIA_TYPE = re.compile(rf"(?!multipart/){_PART}/{_PART}(?: ?; ?{_PART}=(?:{_PART}|\"[^\"\\]*\"))*", re.IGNORECASE)

@@ -217,7 +217,7 @@ EXPORTED = (
             *("severity", "seen"),
             *("read", "archived", "seen_at", "read_at", "archived_at", "snoozed_until", "delivered_at", "error_id"),
             *("error_text", "retry_at", "given_up_at", "refused_by", "context_keys", "tracking", "created_at"),
-            "updated_at",
+            *("updated_at", "unsubscribe_url"),
         ),
         keys={"channel": "t.channel", "archived": "t.archived", "position": "t.position"},
         json=frozenset(
