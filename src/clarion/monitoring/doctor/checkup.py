@@ -9,6 +9,7 @@ from clarion.db.port import Database, Dialect
 from clarion.environments.store import list_environments
 from clarion.errors import StoreError, StoreNewer, StoreOutdated
 from clarion.monitoring.doctor.consistency import check_orphans
+from clarion.monitoring.doctor.links import check_public_url
 from clarion.monitoring.doctor.model import CheckStatus, Finding, fine, problem
 from clarion.monitoring.doctor.network import check_mail, check_network
 from clarion.monitoring.doctor.processes import check_processes, check_queues, count_alive_workers
@@ -64,6 +65,7 @@ async def _check_contents(
     now = clock.now()
     findings += await database.scan(lambda db: check_queues(db, environments, now=now, worker_count=worker_count))
     findings += await database.scan(lambda db: check_orphans(db, environments, full=full))
+    findings.append(await database.scan(lambda db: check_public_url(db, settings, environments)))
     if network:
         findings += await check_mail(settings)
     if network and keys_fit:
