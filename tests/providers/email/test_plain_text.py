@@ -22,6 +22,11 @@ from clarion.providers.email.plain_text import is_html, plain_text
         ('<img src="x" alt="A cat"> sits', "A cat sits"),
         ("<head><title>T</title><style>p{}</style></head><body><script>x()</script>Body</body>", "Body"),
         ("<!-- hidden --><p>Shown", "Shown"),
+        ("<!--[if mso]><p>For Outlook</p><![endif]--><p>Shown</p>", "Shown"),
+        ("a<<!-- hidden -->b>", "a<b>"),
+        ("<p>One</p><style>p > b {}</STYLE ><p>Two</p>", "One\n\nTwo"),
+        ("<hr><hr> <hr>One", "One"),
+        ('<img src="x" alt="&amp;lt;b&amp;gt;">', "&lt;b&gt;"),
         ("<p>Broken <b>markup", "Broken markup"),
         ("", ""),
     ],
@@ -30,7 +35,9 @@ def test_html_becomes_its_visible_text(html: str, text: str) -> None:
     assert plain_text(html) == f"{text}\n"
 
 
-@pytest.mark.parametrize("piece", ["<a ", "<", "<!--", "<script>", "</a", "<a href='", "<p>", "&#"])
+@pytest.mark.parametrize(
+    "piece", ["<a ", "<", "<!--", "<script>", "</a", "<a href='", "<p>", "&#", "<!-", "</style", "<p> "]
+)
 def test_broken_html_is_read_in_linear_time(piece: str) -> None:
     assert plain_text(piece * 50_000).endswith("\n")
 
