@@ -3,11 +3,12 @@
 from typing import Any
 
 import pytest
+from babel import localedata
 from hypothesis import given
 from hypothesis import strategies as st
 
 from clarion.templates import TemplateProblem, check_template, render_text
-from clarion.templates.local_filters import plural_category
+from clarion.templates.local_filters import MAX_BABEL_LOCALES, find_locale, plural_category
 from clarion.templates.locales import html_lang, is_regional, normalize_locale, text_direction
 
 NOON = "2026-07-01T10:30:00Z"
@@ -132,3 +133,12 @@ def test_a_loop_of_formats_comes_to_an_end() -> None:
 )
 def test_each_language_has_its_own_plurals(number: int, locale: str, expected: str) -> None:
     assert plural_category(number, locale) == expected
+
+
+def test_the_data_of_few_locales_is_kept() -> None:
+    for name in localedata.locale_identifiers()[: MAX_BABEL_LOCALES + 20]:
+        find_locale(name)
+
+    # A locale is loaded with those that it inherits from.
+    assert len(localedata._cache) <= MAX_BABEL_LOCALES + 3
+    assert plural_category(3, "pl_PL") == "few"

@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 _MAX_MAGNITUDE: Final = 60
 """Digits before or after the point of a number that is written out."""
 _MAX_SKELETON: Final = 20
+_MAX_COUNT: Final = 100_000
+"""Counts whose forms of plural are cached."""
+MAX_LOCALES: Final = 64
+"""Locales that are kept: loading one takes 10 ms."""
+MAX_BABEL_LOCALES: Final = 2 * MAX_LOCALES
+"""Those that Babel keeps, with the ones that they inherit from."""
 _MAX_LISTED: Final = 1_000
 """Items: Babel copies the text for each."""
 _STYLES: Final = frozenset({"short", "medium", "long", "full"})
@@ -140,10 +146,11 @@ def find_locale(text: str) -> "Locale":
     return _load_locale(normalize_locale(text) or FALLBACK_LOCALE)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=MAX_LOCALES)
 def _load_locale(wanted: str) -> "Locale":
     from babel import Locale, UnknownLocaleError  # noqa: PLC0415 - loaded when it is used
 
+    _limit_babel()
     for name in (wanted, language_of(wanted)):
         try:
             return Locale.parse(name)
@@ -152,10 +159,27 @@ def _load_locale(wanted: str) -> "Locale":
     return Locale.parse(FALLBACK_LOCALE)
 
 
+def _limit_babel() -> None:
+    """Let Babel forget the data of locales: it keeps 0.25 MB of each that was ever used, and people may have any."""
+    from babel import localedata  # noqa: PLC0415 - loaded when it is used
+
+    # There is no public way. What is in use has its data by itself.
+    with localedata._cache_lock:  # noqa: SLF001
+        if len(localedata._cache) > MAX_BABEL_LOCALES:  # noqa: SLF001
+            localedata._cache.clear()  # noqa: SLF001
+
+
 def plural_category(number: Any, locale: str) -> str:
     """Return the form of plural that a language has for a number, such as `one`, `few` or `other`."""
+    if type(number) is int and 0 <= number <= _MAX_COUNT:
+        return _category_of_count(number, locale)
     found = _find_number(number)
     return "other" if found is None else find_locale(locale).plural_form(abs(found))
+
+
+@lru_cache(maxsize=1024)
+def _category_of_count(count: int, locale: str) -> str:
+    return find_locale(locale).plural_form(count)
 
 
 def _format_moment(value: Any, style: Any, context: RenderContext, write: Callable[..., str]) -> str:

@@ -4,6 +4,7 @@ The locale of a person is any text that a caller sent, so that nothing here trus
 """
 
 import re
+from functools import lru_cache
 from typing import Final
 
 FALLBACK_LOCALE: Final = "en_US"
@@ -25,7 +26,12 @@ _RIGHT_TO_LEFT_SCRIPTS: Final = frozenset({"Adlm", "Arab", "Aran", "Hebr", "Mand
 
 def normalize_locale(text: str | None) -> str | None:
     """Return a locale as it is kept, such as `en_US` for `en-us`; None if the text is no locale."""
-    match = _LOCALE.fullmatch(text) if text and len(text) <= MAX_LOCALE else None
+    return _normalize(text) if text and len(text) <= MAX_LOCALE else None
+
+
+@lru_cache(maxsize=1024)
+def _normalize(text: str) -> str | None:
+    match = _LOCALE.fullmatch(text)
     if match is None:
         return None
     language, script, region = match.groups()
@@ -50,7 +56,12 @@ def html_lang(locale: str | None) -> str:
 
 def text_direction(locale: str | None) -> str:
     """Return the value of an HTML `dir` attribute: `rtl` or `ltr`."""
-    language, *others = (normalize_locale(locale) or FALLBACK_LOCALE).split("_")
+    return _direction_of(normalize_locale(locale) or FALLBACK_LOCALE)
+
+
+@lru_cache(maxsize=1024)
+def _direction_of(locale: str) -> str:
+    language, *others = locale.split("_")
     script = next((part for part in others if len(part) == 4), None)
     is_reversed = language in _RIGHT_TO_LEFT if script is None else script in _RIGHT_TO_LEFT_SCRIPTS
     return "rtl" if is_reversed else "ltr"

@@ -19,6 +19,9 @@ from clarion.templates.texts import NO_TEXTS, TextCatalog
 MAX_CACHED: Final = 100
 """Workflows and layouts; the texts of each are limited."""
 
+MAX_ASKED: Final = 1000
+"""Locales of people whose texts are cached, for each workflow or layout."""
+
 LIST_TEXTS = sql("""
     SELECT t.locale, t.content, g.is_enabled, g.disabled_at FROM translation_groups AS g
     LEFT JOIN translations AS t ON t.environment_id = g.environment_id AND t.resource_type = g.resource_type
@@ -39,6 +42,8 @@ class Languages(Struct, frozen=True, kw_only=True, dict=True):
     by_locale: Mapping[str, FlatTexts] = {}
     merged: dict[tuple[str, ...], TextCatalog] = msgspec.field(default_factory=dict)
     """A cache: there are no more entries than stored languages, whatever the locales of people are."""
+    by_asked: dict[tuple[str, str], TextCatalog] = msgspec.field(default_factory=dict)
+    """The same catalogs by the locales of people and the default."""
 
     def find_catalog(self, locale: str, default: str, *, accepted_at: Millis | None = None) -> TextCatalog:
         """Return the texts for people with a locale: each in theirs, else in the same language, else in the default.
@@ -47,6 +52,14 @@ class Languages(Struct, frozen=True, kw_only=True, dict=True):
         """
         if not self.is_enabled and not _is_before(accepted_at, self.disabled_at):
             return NO_TEXTS
+        catalog = self.by_asked.get((locale, default))
+        if catalog is None:
+            catalog = self._merge(locale, default)
+            if len(self.by_asked) < MAX_ASKED:
+                self.by_asked[locale, default] = catalog
+        return catalog
+
+    def _merge(self, locale: str, default: str) -> TextCatalog:
         wanted = normalize_locale(locale) or default
         locales = tuple(list_locales(wanted, default, self.by_locale))
         if not locales:
