@@ -199,7 +199,7 @@ def _meter_expression(expression: Expression, used: list[Filter]) -> None:
     elif isinstance(expression, Path):
         expression.path = [_Index(one.token, one.path) if isinstance(one, Path) else one for one in expression.path]
     elif isinstance(expression, LoopExpression):
-        expression.iterable = _LoopSource(expression.iterable)
+        expression.iterable = LoopSource(expression.iterable)
     elif isinstance(expression, FilteredExpression) and expression.filters:
         used += expression.filters
     for child in expression.children():
@@ -256,7 +256,7 @@ class _Index(Path):
         return value
 
 
-class _LoopSource(_Wrapped):
+class LoopSource(_Wrapped):
     """What a loop is over, with a short name: the library writes the name whenever a loop starts."""
 
     __slots__ = ("_name",)

@@ -9,8 +9,9 @@ from liquid.exceptions import LiquidError, LiquidInterrupt
 
 from clarion.cache import BoundedCache
 from clarion.errors import ClarionError
-from clarion.templates.fast_path import Segment, find_segments
+from clarion.templates.fast_path import find_segments
 from clarion.templates.liquid_environment import LiquidEnvironment
+from clarion.templates.segments import Segment
 from clarion.templates.text_references import list_keys
 from clarion.templates.texts import NAME
 from clarion.work import note_parsing

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from liquid import BoundTemplate
-from liquid.exceptions import LiquidError
 
 from clarion.templates.fast_path import render_segments
 from clarion.templates.metering import LimitedContext, LimitedOutput
@@ -39,16 +38,13 @@ def render_text(text: str, variables: Mapping[str, Any], *, html: bool = False) 
     if not has_markup(text):
         return text
     template, segments, _ = parse(text, html=html)
-    rendered = None
-    if segments is not None:
-        try:
-            rendered = render_segments(segments, variables, html=html)
-        except LiquidError as fault:
-            raise TemplateProblem(explain_fault(fault)) from None
-        if rendered is not None and not spend_work(len(segments) + (len(rendered) >> 8)):
-            raise TemplateProblem("together with the texts before it, it takes too much work")
-    if rendered is None:
+    simple = None if segments is None else render_segments(segments, variables, html=html)
+    if simple is None:
         rendered = _render(template, variables)
+    else:
+        rendered, steps = simple
+        if not spend_work(steps + (len(rendered) >> 8)):
+            raise TemplateProblem("together with the texts before it, it takes too much work")
     # Filters that decode can produce U+0000, which PostgreSQL cannot store.
     return rendered.replace("\0", "") if "\0" in rendered else rendered
 

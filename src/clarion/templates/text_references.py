@@ -60,7 +60,7 @@ def list_keys(used: Iterable[Filter]) -> list[str]:
             if isinstance(argument.value, TextReference):
                 keys.append(argument.value.key)
             elif used_filter.name == PLURAL and isinstance(argument.value, StringLiteral):
-                keys.append(_plain_key(argument.value.value))
+                keys.append(plain_key(argument.value.value))
     return keys
 
 
@@ -68,13 +68,14 @@ def list_keys(used: Iterable[Filter]) -> list[str]:
 def plural(value: Any, key: Any, *, context: RenderContext) -> str:
     """`plural: 't.replies'`: the form of a text for a number, or for the number of items of a list."""
     texts = context.scope.get(NAME)
-    name = key.key if isinstance(key, PluralText) else _plain_key(as_text(key))
+    name = key.key if isinstance(key, PluralText) else plain_key(as_text(key))
     if not isinstance(texts, Texts):
         return name
     text: str = context.write_text(texts, name, number=count_of(value))  # type: ignore[attr-defined]
     return text
 
 
-def _plain_key(text: str) -> str:
+def plain_key(text: str) -> str:
+    """Return the key of a text that is named with or without `t.`."""
     match = _KEY.fullmatch(text)
     return text if match is None else match[1]
