@@ -2,7 +2,7 @@
 import { Editor, Extension } from "@tiptap/core";
 import { dropCursor } from "@tiptap/pm/dropcursor";
 import type { Fragment, Node } from "@tiptap/pm/model";
-import { type EditorState, NodeSelection, Plugin, type Transaction } from "@tiptap/pm/state";
+import { type EditorState, NodeSelection, Plugin, Selection, type Transaction } from "@tiptap/pm/state";
 import { dropPoint } from "@tiptap/pm/transform";
 import { Decoration, DecorationSet, type EditorView } from "@tiptap/pm/view";
 import { blockName, texts } from "../texts/blocks.ts";
@@ -74,6 +74,7 @@ export function createBlockEditor(host: HTMLElement, text: string, first: BlockE
   const { view } = editor;
   const handle = makeHandle(host, view);
   setText(text);
+  view.dispatch(view.state.tr.setSelection(Selection.atStart(view.state.doc)));
 
   function writeText(doc: Node): string {
     if (loaded?.content.eq(doc.content)) {

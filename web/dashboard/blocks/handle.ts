@@ -17,6 +17,10 @@ export function makeHandle(host: HTMLElement, view: EditorView): { destroy: () =
   let target: Placed | null = null;
 
   function show(event: MouseEvent) {
+    // It must stay under the pointer until the browser has begun to drag it.
+    if (event.buttons !== 0) {
+      return;
+    }
     target = view.editable ? findUnder(view, event) : null;
     const element = target && view.nodeDOM(target.pos);
     handle.hidden = !(element instanceof HTMLElement);

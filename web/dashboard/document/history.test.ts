@@ -57,6 +57,28 @@ test("typing after undo is a state of its own", () => {
   assert.equal(undo(again).present.title, "Hello");
 });
 
+test("letters in one block of a document are one state, and what is done with blocks is another", () => {
+  const text = (words: string) => ({ type: "paragraph", ...(words && { content: [{ type: "text", text: words }] }) });
+  const write = (...content: object[]) => JSON.stringify({ type: "doc", content });
+  const box = (words: string) => ({ type: "section", content: [text(words)] });
+  const button = (url: string) => ({ type: "button", attrs: { url } });
+  const states = [
+    write(text("Hi"), box(""), button("")),
+    write(text("Hi"), box("A"), button("")),
+    write(text("Hi"), box("Ab"), button("")),
+    write(text("Hi"), box("Ab"), button("h")),
+    write(text("Hi"), box("Ab"), button("ht")),
+    write(box("Ab"), text("Hi"), button("ht")),
+    write(text("Hi"), box("Ab"), button("ht")),
+  ];
+  let history = startHistory({ body: states[0] });
+  states.slice(1).forEach((body, index) => {
+    history = record(history, { body }, index * 100);
+  });
+  const kept = [0, 2, 4, 5].map((index) => ({ body: states[index] }));
+  assert.deepEqual(history.past, kept);
+});
+
 test("a limited number of states is kept", () => {
   let history = startHistory<Letter>(first);
   for (let number = 0; number < 300; number++) {

@@ -1,4 +1,6 @@
 /** The states that a document had while it was edited: undo and redo, with the letters of one field joined. */
+import { readStored, type StoredNode } from "../blocks/stored.ts";
+import { findTyped } from "../blocks/typed.ts";
 import { isObject } from "../values.ts";
 
 export type History<Document> = {
@@ -69,7 +71,14 @@ function typedPath(before: unknown, after: unknown): string | null {
     left = (left as Record<string, unknown>)[name];
     right = (right as Record<string, unknown>)[name];
   }
-  return path.join("/");
+  const [one, other] = [readDocument(left), readDocument(right)];
+  const inside = one && other ? findTyped(one, other) : "";
+  return inside === null ? null : path.join("/") + inside;
+}
+
+/** A text may be a document of blocks. */
+function readDocument(value: unknown): StoredNode | null {
+  return typeof value === "string" ? readStored(value) : null;
 }
 
 /** An empty field may be absent from its object. */

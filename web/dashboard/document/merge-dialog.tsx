@@ -38,7 +38,7 @@ export function MergeDialog(props: MergeDialogProps) {
           <MergeChoice
             key={one.id}
             difference={one}
-            title={titleOf(one)}
+            title={one.part === undefined ? titleOf(one) : `${titleOf(one)}: ${one.part}`}
             show={(value) => textOf(one, value)}
             choice={choices[one.id]}
             onChoice={(side) => setChoices({ ...choices, [one.id]: side })}

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findDifference, findMemberDifferences, plainChoices, rebaseChoices, withMine } from "./merge.ts";
+import { findDifference, findMemberDifferences, plainChoices, rebaseChoices } from "./merge.ts";
+import { withMine } from "./merge-members.ts";
 
 type Letter = { name: string; body?: string; tags: string[] };
 

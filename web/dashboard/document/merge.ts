@@ -9,6 +9,8 @@ export type Difference = {
   /** The key of the node that it belongs to, if it belongs to one. */
   node?: string;
   field: string;
+  /** What of the field it is, if it is not all of it. */
+  part?: string;
   base: unknown;
   mine: unknown;
   theirs: unknown;
@@ -60,26 +62,6 @@ export function plainChoices(differences: readonly Difference[]): Choices {
     }
   }
   return found;
-}
-
-/** Theirs with the members that are to be mine; a member that I removed is removed. */
-export function withMine<Part extends object>(
-  theirs: Part,
-  differences: readonly Difference[],
-  choices: Choices,
-): Part {
-  const merged = { ...theirs };
-  for (const { id, field, mine } of differences) {
-    if (choices[id] !== "mine") {
-      continue;
-    }
-    if (mine === undefined) {
-      delete merged[field as keyof Part];
-    } else {
-      Object.assign(merged, { [field]: mine });
-    }
-  }
-  return merged;
 }
 
 /** Choices for what was typed while a save was under way: what the server changed is theirs, everything else mine. */

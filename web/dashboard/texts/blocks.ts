@@ -80,6 +80,7 @@ export const texts = {
   removed: (name: string) => `${name} deleted`,
   duplicated: (name: string) => `${name} duplicated`,
   cannot: (name: string) => `${name} cannot stand here`,
+  order: "Order of the blocks",
   chosen: (name: string) => `${name} chosen`,
   /** By the name of the type. */
   names: {

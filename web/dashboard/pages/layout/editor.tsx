@@ -100,7 +100,7 @@ function LayoutMerge({ editor, theirs }: { editor: LayoutEditor; theirs: Layout 
       titleOf={({ field }) => texts.fields[field] ?? field}
       textOf={(_, value) => textOfValue(value)}
       isBusy={editor.saving.isBusy}
-      onSave={(choices) => void editor.saveMerged(applyChoices(their, differences, choices))}
+      onSave={(choices) => void editor.saveMerged(applyChoices(editor.base, editor.draft, their, choices))}
       onClose={editor.closeMerge}
     />
   );

@@ -21,13 +21,6 @@ const STARTERS: Record<BodyKind, string> = {
   }),
 };
 
-/** What the server refused a save for, by the members of a draft, until they change. */
-const PATHS: Record<string, keyof LayoutDraft> = {
-  name: "name",
-  "controlValues.email.body": "body",
-  "email.body": "body",
-};
-
 export function LayoutForm({ editor, canWrite }: { editor: LayoutEditor; canWrite: boolean }) {
   const { draft, saved, change } = editor;
   const set = (changes: Partial<LayoutDraft>) => change((before) => ({ ...before, ...changes }));
@@ -98,13 +91,16 @@ function issuesOf({ issues }: Layout): readonly string[] {
   return found.map((issue) => issue.message);
 }
 
-function problemsOf({ draft, refusal }: LayoutEditor): Partial<Record<keyof LayoutDraft, string>> {
-  const found: Partial<Record<keyof LayoutDraft, string>> = {};
-  for (const [path, sentence] of Object.entries(refusal?.fields ?? {})) {
-    const field = PATHS[path];
-    if (field && isSame(draft[field], valueAt(refusal?.sent, field))) {
-      found[field] = sentence;
-    }
-  }
-  return found;
+/** What the server refused a save for, by the members of a draft and paths in the body, until they change. */
+function problemsOf({ draft, refusal }: LayoutEditor): Record<string, string> {
+  const problems = Object.entries(refusal?.fields ?? {}).map(([path, sentence]) => [
+    path.replace(/^(controlValues\.)?email\./, ""),
+    sentence,
+  ]);
+  return Object.fromEntries(
+    problems.filter(([path = ""]) => {
+      const [field = ""] = path.split(".");
+      return isSame(valueAt(draft, field), valueAt(refusal?.sent, field));
+    }),
+  );
 }

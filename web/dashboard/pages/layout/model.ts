@@ -1,6 +1,7 @@
 /** A layout while it is edited, and merging it with what somebody else has saved. */
 import type { components } from "../../../api/schema.d.ts";
-import { type Choices, type Difference, findMemberDifferences, rebaseChoices, withMine } from "../../document/merge.ts";
+import { type Choices, type Difference, findMemberDifferences, rebaseChoices } from "../../document/merge.ts";
+import { tellBlocksApart, withMine } from "../../document/merge-members.ts";
 
 type Schemas = components["schemas"];
 export type Layout = Schemas["Layout"];
@@ -21,15 +22,18 @@ export function bodyOf({ name, body, editorType, isTranslationEnabled }: LayoutD
 }
 
 export function findDifferences(base: LayoutDraft, mine: LayoutDraft, theirs: LayoutDraft): Difference[] {
-  return findMemberDifferences<LayoutDraft>(FIELDS, { base, mine, theirs });
+  return tellBlocksApart(listDifferences(base, mine, theirs));
 }
 
-export function applyChoices(theirs: LayoutDraft, differences: readonly Difference[], choices: Choices): LayoutDraft {
-  return withMine(theirs, differences, choices);
+export function applyChoices(base: LayoutDraft, mine: LayoutDraft, theirs: LayoutDraft, choices: Choices): LayoutDraft {
+  return withMine(theirs, listDifferences(base, mine, theirs), choices);
+}
+
+function listDifferences(base: LayoutDraft, mine: LayoutDraft, theirs: LayoutDraft): Difference[] {
+  return findMemberDifferences<LayoutDraft>(FIELDS, { base, mine, theirs });
 }
 
 /** What was typed while a save was under way, put on what was saved. */
 export function rebase(sent: LayoutDraft, current: LayoutDraft, made: LayoutDraft): LayoutDraft {
-  const differences = findDifferences(sent, current, made);
-  return applyChoices(made, differences, rebaseChoices(differences));
+  return applyChoices(sent, current, made, rebaseChoices(findDifferences(sent, current, made)));
 }

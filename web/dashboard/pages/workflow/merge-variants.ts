@@ -1,4 +1,5 @@
 /** Two people changed the variants of one step: each variant by itself, and their order. */
+import { commonOrder, findKeyed, inOrder, keysOf } from "../../document/keyed.ts";
 import {
   type Choices,
   type Difference,
@@ -6,9 +7,8 @@ import {
   findMemberDifferences,
   namesOf,
   type Versions,
-  withMine,
 } from "../../document/merge.ts";
-import { commonOrder, findKeyed, inOrder, keysOf } from "./keyed.ts";
+import { withMine } from "../../document/merge-members.ts";
 import type { DraftStep, DraftVariant } from "./model.ts";
 import { variantPath } from "./places.ts";
 

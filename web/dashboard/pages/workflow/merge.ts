@@ -1,4 +1,5 @@
 /** Two people changed one workflow: what each of them changed, and what the choices between them come to. */
+import { commonOrder, findKeyed, inOrder, keysOf } from "../../document/keyed.ts";
 import {
   type Choices,
   type Difference,
@@ -7,9 +8,9 @@ import {
   namesOf,
   rebaseChoices,
   type Versions,
-  withMine,
 } from "../../document/merge.ts";
-import { commonOrder, findKeyed, inOrder, keysOf } from "./keyed.ts";
+import { tellBlocksApart, withMine } from "../../document/merge-members.ts";
+
 import { findVariantDifferences, mergeVariants } from "./merge-variants.ts";
 import { type Draft, type DraftStep, freeName } from "./model.ts";
 
@@ -30,6 +31,10 @@ const CONTROL = "controlValues.";
 
 /** Everything that differs; `step` is a whole step, `order` the order of steps. */
 export function findDifferences(base: Draft, mine: Draft, theirs: Draft): Difference[] {
+  return tellBlocksApart(listDifferences(base, mine, theirs));
+}
+
+function listDifferences(base: Draft, mine: Draft, theirs: Draft): Difference[] {
   const drafts = { base, mine, theirs };
   const settings = findMemberDifferences<Draft>(SETTINGS, drafts);
   const all = [base.steps, mine.steps, theirs.steps];
@@ -44,7 +49,7 @@ export function findDifferences(base: Draft, mine: Draft, theirs: Draft): Differ
 
 /** The workflow with each difference as chosen; without a choice it is as theirs. */
 export function applyChoices(base: Draft, mine: Draft, theirs: Draft, choices: Choices): Draft {
-  const differences = findDifferences(base, mine, theirs);
+  const differences = listDifferences(base, mine, theirs);
   const settings = differences.filter((one) => one.node === undefined && one.field !== "order");
   const merged = withMine(theirs, settings, choices);
   const kept = keysOf(base.steps, mine.steps, theirs.steps)

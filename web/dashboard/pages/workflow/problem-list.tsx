@@ -87,7 +87,7 @@ const PATIENCE = 40;
 /** Move the focus to the field of a path, once its form shows and its editor is loaded. */
 function focusField(path: string, attempts = 0): void {
   const field = findField(path);
-  const control = field && findControl(field);
+  const control = field && findControl(field, path);
   if (!control) {
     if (attempts < PATIENCE) {
       setTimeout(() => focusField(path, attempts + 1), 50);
@@ -101,6 +101,8 @@ function focusField(path: string, attempts = 0): void {
   }
   control.focus();
   field.scrollIntoView({ block: "center" });
+  const inside = path.slice(path.indexOf("content["));
+  field.querySelector(".blocks")?.dispatchEvent(new CustomEvent("reveal", { detail: inside }));
 }
 
 /** The field of a path, or of the part of it that has one. */
@@ -117,10 +119,10 @@ function findField(path: string): HTMLElement | null {
 }
 
 /** What can be typed into; code is edited inside a shadow root, which is empty until its editor is loaded. */
-function findControl(field: HTMLElement): HTMLElement | null {
-  const code = field.querySelector(".code-host");
-  if (code) {
-    return deepEditable(code);
+function findControl(field: HTMLElement, path: string): HTMLElement | null {
+  const editor = field.querySelector(".code-host, .blocks");
+  if (editor || path.includes("content[")) {
+    return editor && deepEditable(editor);
   }
   return field.querySelector<HTMLElement>("input, textarea, select, button");
 }

@@ -92,7 +92,7 @@ function savedProblems(step: DraftStep, saved: Workflow): FieldProblem[] {
   }
   const errors = Object.entries(controls).flatMap(([path, list]) =>
     list
-      .filter(({ issueType }) => issueType !== "MISSING_VALUE" || path.startsWith("variants."))
+      .filter(({ issueType }) => issueType !== "MISSING_VALUE" || !isFoundAtOnce(path, before))
       .map(({ message }) => ({ path, message, isError: true })),
   );
   const remarks = Object.entries(warnings).flatMap(([path, list]) =>
@@ -101,6 +101,12 @@ function savedProblems(step: DraftStep, saved: Workflow): FieldProblem[] {
   return [...errors, ...remarks]
     .map((one) => ({ ...one, step: step.key, path: keyedPath(one.path, before) }))
     .filter(({ path }) => isSame(valueIn(step, path), valueIn(before, path)));
+}
+
+/** Whether a field is empty, which is found as it is typed; the server says the same of what cannot be used. */
+function isFoundAtOnce(path: string, step: DraftStep): boolean {
+  const value = valueIn(step, path);
+  return !path.startsWith("variants.") && (value === undefined || value === null || value === "");
 }
 
 /** How the form calls a control. */
