@@ -9,7 +9,7 @@ import binascii
 import hmac
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
@@ -136,14 +136,6 @@ def _compact(envelope: str) -> bytes:
 def sealing_key_id(envelope: str) -> str:
     """The id of the key that an envelope was sealed with."""
     return envelope.split(".", 2)[1]
-
-
-def oldest_by_key(envelopes: Iterable[Envelope]) -> list[Envelope]:
-    """The first envelope of each key."""
-    oldest: dict[str, Envelope] = {}
-    for envelope in envelopes:
-        oldest.setdefault(sealing_key_id(envelope.text), envelope)
-    return list(oldest.values())
 
 
 def open_vault(encryption_keys: str | None, data_dir: Path) -> Vault:

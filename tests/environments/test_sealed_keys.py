@@ -8,7 +8,7 @@ import pytest
 from clarion.clock import DAY, ManualClock
 from clarion.db.port import Database
 from clarion.db.query import sql
-from clarion.environments import actions, store
+from clarion.environments import store
 from clarion.environments.bootstrap import check_vault
 from clarion.errors import SettingsError
 from clarion.ids import EnvironmentId
@@ -56,11 +56,11 @@ async def test_rotation_seals_api_keys_with_the_new_key(
 ) -> None:
     rotating, only_new = Vault.parse(f"{NEW_KEY},{OLD_KEY}"), Vault.parse(NEW_KEY)
 
-    first = await actions.reencrypt_api_keys(database, rotating)
-    second = await actions.reencrypt_api_keys(database, rotating)
+    first = await store.reencrypt_api_keys(database, rotating)
+    second = await store.reencrypt_api_keys(database, rotating)
     samples = await database.read(store.list_samples)
     opened = await list_secrets(database, api, only_new, clock)
-    back = await actions.reencrypt_api_keys(database, Vault.parse(f"{OLD_KEY},{NEW_KEY}"))
+    back = await store.reencrypt_api_keys(database, Vault.parse(f"{OLD_KEY},{NEW_KEY}"))
 
     assert first >= 1
     assert (second, back) == (0, first)

@@ -10,7 +10,7 @@ from clarion.clock import ManualClock
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.ids import IntegrationId, find_id
-from clarion.integrations import actions, store
+from clarion.integrations import store
 from clarion.vault import Vault, sealing_key_id
 from clarion.vocabulary import Channel, Scope
 from tests.integrations.support import PATH, SENDGRID, make_integration
@@ -149,11 +149,11 @@ async def test_rotation_seals_everything_with_the_new_key_and_then_finds_nothing
     await make_sealed(database, site, vault, count=230)
     rotating, only_new = Vault.parse(f"{NEW_KEY},{OLD_KEY}"), Vault.parse(NEW_KEY)
 
-    first = await actions.reencrypt_credentials(database, rotating)
-    second = await actions.reencrypt_credentials(database, rotating)
+    first = await store.reencrypt_credentials(database, rotating)
+    second = await store.reencrypt_credentials(database, rotating)
     samples = await database.read(store.list_samples)
     opened = await database.read(lambda db: store.list_integrations(db, site.development.id, only_new))
-    back = await actions.reencrypt_credentials(database, Vault.parse(f"{OLD_KEY},{NEW_KEY}"))
+    back = await store.reencrypt_credentials(database, Vault.parse(f"{OLD_KEY},{NEW_KEY}"))
 
     assert first >= 230
     assert (second, back) == (0, first)

@@ -6,7 +6,7 @@ from clarion.clock import ManualClock
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.vault import Vault, sealing_key_id
-from clarion.webhooks import actions, store
+from clarion.webhooks import store
 from tests.support import Api
 from tests.webhooks.support import make_endpoint
 
@@ -29,11 +29,11 @@ async def test_secrets_are_sealed_with_a_new_key(api: Api, database: Database, c
     made = await make_endpoint(api, URL)
     rotating, only_new = Vault.parse(f"{NEW_KEY},{OLD_KEY}"), Vault.parse(NEW_KEY)
 
-    first = await actions.reencrypt_secrets(database, rotating)
-    second = await actions.reencrypt_secrets(database, rotating)
+    first = await store.reencrypt_secrets(database, rotating)
+    second = await store.reencrypt_secrets(database, rotating)
     samples = await database.read(store.list_samples)
     (opened,) = await database.read(lambda db: store.list_endpoints(db, api.environment.id, only_new))
-    back = await actions.reencrypt_secrets(database, Vault.parse(f"{OLD_KEY},{NEW_KEY}"))
+    back = await store.reencrypt_secrets(database, Vault.parse(f"{OLD_KEY},{NEW_KEY}"))
 
     assert first >= 1
     assert (second, back) == (0, first)

@@ -27,15 +27,15 @@ from clarion.environments.variables import store as variables
 from clarion.errors import SettingsError, StoreInUse
 from clarion.http.idempotency import reseal_responses
 from clarion.ids import ApiKeyId, find_id, id_text
-from clarion.integrations.actions import reencrypt_credentials
 from clarion.integrations.store import list_samples as list_credential_samples
+from clarion.integrations.store import reencrypt_credentials
 from clarion.monitoring.heartbeat import ProcessRow, list_processes
-from clarion.subscribers.addresses.actions import reencrypt_addresses
 from clarion.subscribers.addresses.sealing import list_samples as list_address_samples
+from clarion.subscribers.addresses.sealing import reencrypt_addresses
 from clarion.vault import Vault, open_configured_vault, sealing_key_id
 from clarion.vocabulary import SCOPE_DESCRIPTIONS, Scope, count_text
-from clarion.webhooks.actions import reencrypt_secrets
 from clarion.webhooks.store import list_samples as list_secret_samples
+from clarion.webhooks.store import reencrypt_secrets
 
 commands = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
 
@@ -161,7 +161,7 @@ def rotate_encryption(installation: Installation) -> None:
         _require_key_of(processes, vault.writing_key_id)
         await database.transaction(partial(_record_rotation, vault=vault))
         count = await reencrypt_credentials(database, vault) + await reencrypt_secrets(database, vault)
-        count += await actions.reencrypt_api_keys(database, vault)
+        count += await store.reencrypt_api_keys(database, vault)
         count += await link_secrets.reencrypt_link_secrets(database, vault) + await reencrypt_addresses(database, vault)
         count += await variables.reencrypt_values(database, vault)
         return count + await reseal_responses(database, vault)

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clarion.clock import Millis
-from clarion.db.port import Connection, Database
+from clarion.db.port import Connection
 from clarion.environments import store
 from clarion.environments.link_secrets import insert_link_secret
 from clarion.environments.model import ApiKey, Environment, hash_key, make_identifier, make_key_text
@@ -20,7 +20,6 @@ from clarion.vault import Vault
 from clarion.vocabulary import Scope
 
 _KINDS = (("Development", "dev"), ("Production", "prod"))
-_RESEAL_BATCH = 100
 
 MAX_ENVIRONMENTS = 50
 """Of one organization."""
@@ -160,14 +159,6 @@ async def create_api_key(
     )
     await store.insert_api_key(db, key, secret, vault)
     return NewKey(record=key, text=secret)
-
-
-async def reencrypt_api_keys(database: Database, vault: Vault) -> int:
-    """Encrypt with the vault's current key all API keys that use another; returns how many there were."""
-    resealed = 0
-    while batch := await database.transaction(lambda db: store.reseal_api_keys(db, vault, limit=_RESEAL_BATCH)):
-        resealed += batch
-    return resealed
 
 
 def make_limits_reader(defaults: Limits, ceilings: Limits) -> ReadLimits:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from clarion.clock import Millis
 from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import sql
+from clarion.db.sealed import SealedColumn
 from clarion.environments.model import ApiKey, Environment, EnvironmentState, KeyHash, Organization
 from clarion.environments.options import (
     EnvironmentOptions,
@@ -19,7 +20,7 @@ from clarion.environments.options import (
     encode_options,
 )
 from clarion.ids import ApiKeyId, EnvironmentId, OrganizationId
-from clarion.vault import Envelope, Vault, oldest_by_key
+from clarion.vault import Vault
 from clarion.vocabulary import Role, Scope
 
 _SCOPES = msgspec.json.Decoder(frozenset[Scope])
@@ -97,15 +98,9 @@ LIST_VALID_ENVELOPES = sql("""
     AND (expires_at IS NULL OR expires_at > :now)
     ORDER BY id
 """)
-LIST_ENVELOPES = sql("""
-    SELECT environment_id, id, sealed FROM api_keys WHERE sealed IS NOT NULL ORDER BY environment_id, id
-""")
-LIST_ENVELOPES_OF_OTHER_KEYS = sql("""
-    SELECT environment_id, id, sealed FROM api_keys
-    WHERE sealed IS NOT NULL AND substr(sealed, 1, :prefix_length) <> :prefix
-    ORDER BY environment_id, id LIMIT :limit {for_update}
-""")
-UPDATE_ENVELOPE = sql("UPDATE api_keys SET sealed = :sealed WHERE environment_id = :environment_id AND id = :id")
+SEALED = SealedColumn("api_keys", "sealed")
+list_samples = SEALED.list_samples
+reencrypt_api_keys = SEALED.reencrypt
 MARK_API_KEY_USED = sql("""
     UPDATE api_keys SET last_used_at = :used_at
     WHERE environment_id = :environment_id AND id = :id AND (last_used_at IS NULL OR last_used_at < :used_at)
@@ -272,23 +267,6 @@ async def list_secrets(db: Connection, environment_id: EnvironmentId, vault: Vau
     """List the API keys themselves that are valid; keys made by versions that did not seal them are missing."""
     rows = await db.fetch(LIST_VALID_ENVELOPES, environment_id=environment_id, now=now)
     return [vault.open(row["sealed"], context=row["environment_id"] + row["id"]) for row in rows]
-
-
-async def list_samples(db: Connection) -> list[Envelope]:
-    """Return one encrypted API key for each key that they are encrypted with."""
-    rows = await db.fetch(LIST_ENVELOPES)
-    return oldest_by_key(Envelope(row["sealed"], row["environment_id"] + row["id"]) for row in rows)
-
-
-async def reseal_api_keys(db: Connection, vault: Vault, *, limit: int) -> int:
-    """Encrypt up to `limit` API keys of other keys with the vault's current key; returns how many there were."""
-    prefix = f"v1.{vault.writing_key_id}."
-    rows = await db.fetch(LIST_ENVELOPES_OF_OTHER_KEYS, prefix=prefix, prefix_length=len(prefix), limit=limit)
-    for row in rows:
-        context = row["environment_id"] + row["id"]
-        sealed = vault.seal(vault.open(row["sealed"], context=context), context=context)
-        await db.execute(UPDATE_ENVELOPE, environment_id=row["environment_id"], id=row["id"], sealed=sealed)
-    return len(rows)
 
 
 async def mark_api_keys_used(db: Connection, used: Sequence[tuple[EnvironmentId, ApiKeyId, Millis]]) -> None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.content.environment import EnvironmentContent, load_environment_content
-from clarion.db.port import Connection, Database
+from clarion.db.port import Connection
 from clarion.environments.configuration import raise_configuration_version
 from clarion.errors import Invalid, NotFound, Problem
 from clarion.ids import ApiKeyId, EnvironmentId, IntegrationId, id_text, new_id
@@ -31,8 +31,6 @@ from clarion.providers.definition.provider import Provider
 from clarion.providers.registry import find_provider
 from clarion.vault import Vault
 from clarion.vocabulary import Channel
-
-_RESEAL_BATCH = 100
 
 
 class IntegrationDraft(Struct, frozen=True, kw_only=True):
@@ -214,14 +212,6 @@ async def delete_integration(
     await _write_changes(db, live, arrange_with(deleted, live), vault=vault, now=now)
     await store.delete_health(db, environment_id, integration_id)
     return await store.list_integrations(db, environment_id, vault)
-
-
-async def reencrypt_credentials(database: Database, vault: Vault) -> int:
-    """Encrypt with the vault's current key all credentials that use another; returns how many there were."""
-    resealed = 0
-    while batch := await database.transaction(lambda db: store.reseal_credentials(db, vault, limit=_RESEAL_BATCH)):
-        resealed += batch
-    return resealed
 
 
 def get_live(live: Iterable[Integration], integration_id: IntegrationId) -> Integration:

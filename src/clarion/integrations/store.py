@@ -7,13 +7,14 @@ from typing import Any
 from clarion.cache import CacheSlot
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
+from clarion.db.sealed import SealedColumn
 from clarion.environments.configuration import Versioned, get_or_load
 from clarion.errors import NotFound
 from clarion.ids import EnvironmentId, IntegrationId, id_text
 from clarion.integrations.model import Integration
 from clarion.integrations.variables import with_variables
 from clarion.jsontext import json_text, json_value
-from clarion.vault import Envelope, Vault, oldest_by_key
+from clarion.vault import Vault
 from clarion.vocabulary import Channel
 
 INTEGRATIONS: CacheSlot[EnvironmentId, Versioned[list[Integration]]] = CacheSlot(limit=1_000)
@@ -66,16 +67,10 @@ CLEAR_RECEIPTS_SOURCE = sql("""
     UPDATE integrations SET reports_from = NULL WHERE environment_id = :environment_id AND id = :id
 """)
 
-LIST_ENVELOPES = sql("SELECT environment_id, id, credentials FROM integrations ORDER BY environment_id, id")
-# Includes deleted integrations: the old key can be thrown away only when no row needs it.
-LIST_ENVELOPES_OF_OTHER_KEYS = sql("""
-    SELECT environment_id, id, credentials FROM integrations
-    WHERE substr(credentials, 1, :prefix_length) <> :prefix
-    ORDER BY environment_id, id LIMIT :limit {for_update}
-""")
-UPDATE_ENVELOPE = sql("""
-    UPDATE integrations SET credentials = :credentials WHERE environment_id = :environment_id AND id = :id
-""")
+SEALED = SealedColumn("integrations", "credentials")
+"""Also of deleted integrations: an old key can be thrown away only when no row needs it."""
+list_samples = SEALED.list_samples
+reencrypt_credentials = SEALED.reencrypt
 
 
 class IntegrationCache:
@@ -88,12 +83,6 @@ class IntegrationCache:
     async def list(self, db: Connection, environment_id: EnvironmentId, version: int) -> Sequence[Integration]:
         """List the live integrations of the environment at this version, as providers are called, oldest first."""
         return await get_or_load(db, INTEGRATIONS, environment_id, version, self._load)
-
-
-async def list_samples(db: Connection) -> list[Envelope]:
-    """Return encrypted credentials for each key that they are encrypted with."""
-    rows = await db.fetch(LIST_ENVELOPES)
-    return oldest_by_key(Envelope(row["credentials"], row["environment_id"] + row["id"]) for row in rows)
 
 
 async def insert_integration(db: Connection, integration: Integration, vault: Vault) -> bool:
@@ -165,21 +154,6 @@ async def delete_health(db: Connection, environment_id: EnvironmentId, integrati
 async def clear_receipts_source(db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId) -> None:
     """Accept receipts of any customer of the provider again; the next one that reports is stored as the source."""
     await db.execute(CLEAR_RECEIPTS_SOURCE, environment_id=environment_id, id=integration_id)
-
-
-async def reseal_credentials(db: Connection, vault: Vault, *, limit: int) -> int:
-    """Encrypt up to `limit` credentials of other keys with the vault's current key; returns how many there were."""
-    prefix = f"v1.{vault.writing_key_id}."
-    rows = await db.fetch(LIST_ENVELOPES_OF_OTHER_KEYS, prefix=prefix, prefix_length=len(prefix), limit=limit)
-    for row in rows:
-        context = row["environment_id"] + row["id"]
-        await db.execute(
-            UPDATE_ENVELOPE,
-            environment_id=row["environment_id"],
-            id=row["id"],
-            credentials=vault.seal(vault.open(row["credentials"], context=context), context=context),
-        )
-    return len(rows)
 
 
 def integration_of(row: Row, vault: Vault) -> Integration:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from clarion.clock import Millis
-from clarion.db.port import Connection, Database
+from clarion.db.port import Connection
 from clarion.environments.configuration import raise_configuration_version
 from clarion.errors import Invalid
 from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId, id_text, new_id
@@ -27,8 +27,6 @@ from clarion.webhooks.model import rotate_secrets as next_secrets
 MAX_ENDPOINTS = 50
 """Per environment: each event is written once for every endpoint that listens to it."""
 MAX_REPLAYED = 1_000
-
-_RESEAL_BATCH = 100
 
 
 async def create_endpoint(
@@ -133,11 +131,3 @@ async def insert_test_delivery(
     event = store.event_row(endpoint.environment_id, event_id, delivery.type, payload, now)
     await store.insert_events(db, [event], [store.delivery_row(delivery)])
     return delivery
-
-
-async def reencrypt_secrets(database: Database, vault: Vault) -> int:
-    """Encrypt with the vault's current key all secrets that use another; returns how many there were."""
-    resealed = 0
-    while batch := await database.transaction(lambda db: store.reseal_secrets(db, vault, limit=_RESEAL_BATCH)):
-        resealed += batch
-    return resealed

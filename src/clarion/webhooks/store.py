@@ -9,6 +9,7 @@ from clarion.clock import Millis
 from clarion.db.listing import Listing, add_lengths
 from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, sql
+from clarion.db.sealed import SealedColumn
 from clarion.errors import NotFound
 from clarion.ids import (
     EnvironmentId,
@@ -22,7 +23,7 @@ from clarion.ids import (
     new_id,
 )
 from clarion.jsontext import json_text, json_value
-from clarion.vault import Envelope, Vault, oldest_by_key
+from clarion.vault import Vault
 from clarion.webhooks.model import Delivery, DeliveryStatus, Endpoint, EventType, SigningSecret
 
 _SECRETS = msgspec.json.Decoder(tuple[SigningSecret, ...])
@@ -55,15 +56,9 @@ LIST_LISTENERS = sql("""
 """)
 DELETE_ENDPOINT = sql("DELETE FROM webhook_endpoints WHERE environment_id = :environment_id AND id = :id")
 
-LIST_ENVELOPES = sql("SELECT environment_id, id, secret FROM webhook_endpoints ORDER BY environment_id, id")
-LIST_ENVELOPES_OF_OTHER_KEYS = sql("""
-    SELECT environment_id, id, secret FROM webhook_endpoints
-    WHERE substr(secret, 1, :prefix_length) <> :prefix
-    ORDER BY environment_id, id LIMIT :limit {for_update}
-""")
-UPDATE_ENVELOPE = sql("""
-    UPDATE webhook_endpoints SET secret = :secret WHERE environment_id = :environment_id AND id = :id
-""")
+SEALED = SealedColumn("webhook_endpoints", "secret")
+list_samples = SEALED.list_samples
+reencrypt_secrets = SEALED.reencrypt
 
 EVENTS = Insert("webhook_events", "environment_id", "id", "type", "payload", "created_at")
 CALLBACKS = Insert("webhook_events", "environment_id", "id", "type", "payload", "created_at", "url")
@@ -161,23 +156,6 @@ async def delete_endpoint(db: Connection, environment_id: EnvironmentId, endpoin
     """Delete the endpoint; its deliveries, which may be many, are deleted when they expire."""
     if not await db.execute(DELETE_ENDPOINT, environment_id=environment_id, id=endpoint_id):
         raise NotFound("WebhookEndpoint", id_text(endpoint_id))
-
-
-async def list_samples(db: Connection) -> list[Envelope]:
-    """Return one encrypted secret of an endpoint for each key that they are encrypted with."""
-    rows = await db.fetch(LIST_ENVELOPES)
-    return oldest_by_key(Envelope(row["secret"], row["environment_id"] + row["id"]) for row in rows)
-
-
-async def reseal_secrets(db: Connection, vault: Vault, *, limit: int) -> int:
-    """Encrypt up to `limit` secrets of other keys with the vault's current key; returns how many there were."""
-    prefix = f"v1.{vault.writing_key_id}."
-    rows = await db.fetch(LIST_ENVELOPES_OF_OTHER_KEYS, prefix=prefix, prefix_length=len(prefix), limit=limit)
-    for row in rows:
-        context = row["environment_id"] + row["id"]
-        sealed = vault.seal(vault.open(row["secret"], context=context), context=context)
-        await db.execute(UPDATE_ENVELOPE, environment_id=row["environment_id"], id=row["id"], secret=sealed)
-    return len(rows)
 
 
 async def list_message_rows(

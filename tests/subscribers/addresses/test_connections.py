@@ -6,8 +6,7 @@ import pytest
 
 from clarion.clock import ManualClock
 from clarion.db.port import Database
-from clarion.subscribers.addresses.actions import reencrypt_addresses
-from clarion.subscribers.addresses.sealing import list_samples
+from clarion.subscribers.addresses.sealing import list_samples, reencrypt_addresses
 from clarion.vault import Vault, sealing_key_id
 from clarion.vocabulary import Scope
 from tests.conftest import VAULT_KEYS

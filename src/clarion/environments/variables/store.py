@@ -1,17 +1,16 @@
 """SQL of variables; values are encrypted on writing and decrypted on reading."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from clarion.clock import Millis
-from clarion.db.port import Connection, Database, Row
+from clarion.db.port import Connection, Row
 from clarion.db.query import sql
+from clarion.db.sealed import SealedColumn
 from clarion.environments.configuration import raise_configuration_version
 from clarion.environments.variables.model import EnvironmentVariable
 from clarion.errors import NotFound
 from clarion.ids import EnvironmentId, OrganizationId, VariableId
-from clarion.vault import Envelope, Vault, oldest_by_key
-
-_RESEAL_BATCH = 200
+from clarion.vault import Vault
 
 LIST_VARIABLES = sql("SELECT * FROM environment_variables WHERE organization_id = :organization_id ORDER BY id DESC")
 LIST_KEYS = sql("""
@@ -49,13 +48,9 @@ LIST_KEYS_LACKING = sql("""
     )
     ORDER BY v.key
 """)
-LIST_ENVELOPES = sql("""
-    SELECT environment_id, variable_id, value FROM environment_variable_values ORDER BY environment_id, variable_id
-""")
-LIST_ENVELOPES_OF_OTHER_KEYS = sql("""
-    SELECT environment_id, variable_id, value FROM environment_variable_values
-    WHERE substr(value, 1, :prefix_length) <> :prefix ORDER BY environment_id, variable_id LIMIT :limit {for_update}
-""")
+SEALED = SealedColumn("environment_variable_values", "value", keys=("environment_id", "variable_id"))
+list_samples = SEALED.list_samples
+reencrypt_values = SEALED.reencrypt
 
 
 async def list_variables(db: Connection, organization_id: OrganizationId, vault: Vault) -> list[EnvironmentVariable]:
@@ -117,35 +112,10 @@ async def delete_variable(db: Connection, variable: EnvironmentVariable) -> None
     await db.execute(DELETE_VARIABLE, organization_id=variable.organization_id, id=variable.id)
 
 
-async def list_samples(db: Connection) -> list[Envelope]:
-    """Return one value for each key that they are encrypted with."""
-    rows = await db.fetch(LIST_ENVELOPES)
-    return oldest_by_key(Envelope(row["value"], _owner(row)) for row in rows)
-
-
-async def reencrypt_values(database: Database, vault: Vault) -> int:
-    """Encrypt with the vault's current key all values that use another; returns how many there were."""
-    resealed = 0
-    while batch := await database.transaction(lambda db: _reseal(db, vault)):
-        resealed += batch
-    return resealed
-
-
 async def raise_versions(db: Connection, environment_ids: Iterable[EnvironmentId]) -> None:
     """Note that environments have other variables; in one order, so that two changes do not wait for each other."""
     for environment_id in sorted(environment_ids):
         await raise_configuration_version(db, environment_id)
-
-
-async def _reseal(db: Connection, vault: Vault) -> int:
-    prefix = f"v1.{vault.writing_key_id}."
-    rows: Sequence[Row] = await db.fetch(
-        LIST_ENVELOPES_OF_OTHER_KEYS, prefix=prefix, prefix_length=len(prefix), limit=_RESEAL_BATCH
-    )
-    for row in rows:
-        value = vault.open(row["value"], context=_owner(row))
-        await put_values(db, row["variable_id"], {row["environment_id"]: value}, vault)
-    return len(rows)
 
 
 def _owner(row: Row) -> bytes:

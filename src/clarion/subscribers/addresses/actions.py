@@ -1,14 +1,13 @@
 """Changes of connections and endpoints: the rules that need the store, and the records that they make."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from clarion.clock import Millis
-from clarion.db.port import Connection, Database
+from clarion.db.port import Connection
 from clarion.errors import Invalid, Problem
 from clarion.ids import ConnectionId, EndpointId, EnvironmentId, IntegrationId, SubscriberKey, new_id
 from clarion.subscribers.addresses import connections, endpoints
@@ -28,14 +27,11 @@ from clarion.subscribers.addresses.model import (
     mask_endpoint,
     unmask,
 )
-from clarion.subscribers.addresses.sealing import SEALED_COLUMNS, reseal
 from clarion.subscribers.addresses.telegram import store as telegram
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import ensure_subscribers, get_subscriber
 from clarion.vault import Vault
 from clarion.vocabulary import Channel
-
-_RESEAL_BATCH = 100
 
 
 class ConnectionDraft(Struct, frozen=True, kw_only=True):
@@ -190,15 +186,6 @@ async def delete_addresses_of_integration(
     await endpoints.delete_of_integration(db, environment_id, integration_id)
     await telegram.delete_of_integration(db, environment_id, integration_id)
     await connections.delete_of_integration(db, environment_id, integration_id)
-
-
-async def reencrypt_addresses(database: Database, vault: Vault) -> int:
-    """Encrypt with the vault's current key all tokens and addresses that use another; returns how many there were."""
-    resealed = 0
-    for column in SEALED_COLUMNS:
-        while batch := await database.transaction(partial(reseal, column=column, vault=vault, limit=_RESEAL_BATCH)):
-            resealed += batch
-    return resealed
 
 
 def _refuse_wrong_address(kind: EndpointType, endpoint: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ import pytest
 from clarion.clock import MINUTE, ManualClock
 from clarion.db.port import Database
 from clarion.ids import id_text
-from clarion.subscribers.addresses.actions import reencrypt_addresses
+from clarion.subscribers.addresses.sealing import reencrypt_addresses
 from clarion.vault import Vault
 from tests.conftest import VAULT_KEYS
 from tests.inbox.conftest import MakePerson
