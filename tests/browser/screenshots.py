@@ -16,6 +16,7 @@ from tests.browser.conftest import find_chromium
 from tests.browser.dashboard.demo import make_demo_desk
 from tests.browser.dashboard.desk import Desk, Team
 from tests.browser.service import Service
+from tests.content.email.golden_cases import GOLDEN
 from tests.processes import Process
 
 SIZE = ViewportSize(width=1280, height=800)
@@ -45,6 +46,7 @@ async def take_all(desk: Desk, folder: Path) -> None:
                 await desk.open(page, address)
                 await take(page, folder / f"{name}-{scheme}.png")
         await take_preferences(browser, folder / "preferences-page.png")
+        await take_blocks(desk, browser, folder / "email-editor.png")
         await browser.close()
 
 
@@ -57,6 +59,24 @@ async def take_preferences(browser: Browser, path: Path) -> None:
     ]
     await page.set_content(render_choices(Reader("en", "token"), choices, ["Sign-in code"], is_saved=True))
     await page.screenshot(path=path)
+
+
+async def take_blocks(desk: Desk, browser: Browser, path: Path) -> None:
+    """The editor of blocks; its workflow is made last, so that no other picture has it."""
+    values = {"subject": "Your order", "body": GOLDEN["block-order"].body, "editorType": "block"}
+    step = {"name": "Mail", "type": "email", "controlValues": values}
+    texts = {name: {"type": "string", "examples": [text]} for name, text in (("name", "Teapot"), ("price", "24.00"))}
+    items = {"type": "array", "items": {"type": "object", "properties": texts}}
+    order = {"type": "string", "examples": ["A-1042"]}
+    schema = {"type": "object", "properties": {"order": order, "items": items}}
+    body = {"name": "Order received", "workflowId": "order-received", "payloadSchema": schema, "steps": [step]}
+    await desk.call("POST", "/v2/workflows", body)
+    page = await browser.new_page(viewport=SIZE, locale="en-GB")
+    await desk.open(page, "/workflows/order-received?step=mail")
+    paper = page.get_by_role("textbox", name="Body", exact=True)
+    await paper.get_by_text("See the order").click()
+    await page.get_by_role("toolbar", name="Text and blocks").scroll_into_view_if_needed()
+    await take(page, path)
 
 
 async def take(page: Page, path: Path) -> None:
