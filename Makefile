@@ -218,7 +218,7 @@ $(PUBLISHED)/node_modules/.installed: $(PUBLISHED)/package.json $(PUBLISHED)/pac
 	@$(NODE_RUNNER) npm --prefix ../$(PUBLISHED) ci --silent
 	@touch $@
 
-$(PUBLISHED)/dist/headless.js: $(PUBLISHED)/node_modules/.installed $(PUBLISHED)/build.mjs $(PUBLISHED)/page.jsx $(PUBLISHED)/headless.js
+$(PUBLISHED)/dist/headless.js: $(PUBLISHED)/node_modules/.installed $(PUBLISHED)/build.mjs $(PUBLISHED)/page.jsx $(PUBLISHED)/headless.js $(PUBLISHED)/chats.js
 	@$(NODE_RUNNER) node ../$(PUBLISHED)/build.mjs
 
 $(INBOX): web/node_modules/.installed web/build.mjs $(WEB_SOURCES)

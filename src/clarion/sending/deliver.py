@@ -6,6 +6,8 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
+from msgspec.structs import replace
+
 from clarion.clock import MINUTE, Clock, Millis
 from clarion.ids import id_text
 from clarion.integrations.model import Integration
@@ -29,6 +31,7 @@ from clarion.sending.outgoing import Gateway, ReceiptsUrl, find_rewriter, list_i
 from clarion.sending.planning import explain_choice, find_reason, recognises_repeats
 from clarion.sending.retry import requested_pause, settle
 from clarion.sending.traces import send_traced
+from clarion.subscribers.addresses.oauth.renewal import TokenRenewer
 from clarion.vocabulary import Channel, MessageStatus
 
 log = logging.getLogger(__name__)
@@ -54,6 +57,7 @@ class Deliverer:
         clock: Clock,
         *,
         is_current: IsCurrent,
+        tokens: TokenRenewer | None = None,
         receipts_url: ReceiptsUrl = nowhere,
         public_url: str | None = None,
         tracer: Tracer | None = None,
@@ -64,6 +68,7 @@ class Deliverer:
         self._measures = measures
         self._clock = clock
         self._is_current = is_current
+        self._tokens = tokens
         self._receipts_url = receipts_url
         self._public_url = public_url
         self.is_ending = False
@@ -114,6 +119,16 @@ class Deliverer:
             raise
         finally:
             measures.seconds.observe(time.perf_counter() - started)
+
+    async def renew_token(self, send: ClaimedSend, message: OutgoingMessage, integration: Integration) -> None:
+        """Give a message a new token of its connection if the one that was loaded has ended; raises SendFailure."""
+        entry = send.entries.get(message.id)
+        token = None if entry is None else entry.expiring_token
+        if entry is None or token is None or self._tokens is None or not self._tokens.is_due(token):
+            return
+        renewed = await self._tokens.get_token(token, integration)
+        credentials = {**entry.credentials, "accessToken": renewed}
+        send.entries[message.id] = replace(entry, credentials=credentials, expiring_token=None)
 
     def make_outgoing(
         self, send: ClaimedSend, message: OutgoingMessage, integration: Integration
@@ -181,6 +196,7 @@ class _Attempt:
             is_trial = route.is_trial and place == 0
             started = time.perf_counter()
             try:
+                await self._deliverer.renew_token(self._send, self._message, integration)
                 outgoing, left_out = self._deliverer.make_outgoing(self._send, self._message, integration)
                 self._explain_suppressions(left_out)
                 self._explain_overrides(integration, outgoing)

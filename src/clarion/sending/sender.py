@@ -24,6 +24,7 @@ from clarion.sending.places import Places, Room, list_waiting
 from clarion.sending.record import measure_sends, record_sends
 from clarion.sending.traces import add_traces
 from clarion.sending.unexpected import fail_unrecorded, give_up
+from clarion.subscribers.addresses.oauth.renewal import TokenRenewer
 
 _GATHER_SECONDS = 0.04
 
@@ -54,10 +55,12 @@ class Sender:
         self._integrations = integrations
         self._wake_lanes = wake_lanes
         self._tracer = tracer
+        self._tokens = TokenRenewer(database, integrations.vault, clock, gateway.call)
         self._deliverer = Deliverer(
             gateway,
             clock,
             is_current=self._is_current,
+            tokens=self._tokens,
             receipts_url=receipts_url,
             public_url=public_url,
             tracer=tracer,
@@ -97,6 +100,7 @@ class Sender:
         await self._pipeline.drain(grace_seconds)
         self._deliverer.is_ending = True
         await self._pipeline.cancel()
+        await self._tokens.finish()
         self._deliverer.is_ending = False
 
     async def work(self) -> bool:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.http.caller import Caller
-from clarion.ids import EnvironmentId, IntegrationId, SubscriberId, SubscriberKey
+from clarion.ids import ConnectionId, EnvironmentId, IntegrationId, SubscriberId, SubscriberKey
 from clarion.vocabulary import Scope
 
 MAX_DEVICE_TOKENS = 100
@@ -38,6 +38,14 @@ class Subscriber(Struct, frozen=True):
     updated_at: Millis
 
 
+class ExpiringToken(Struct, frozen=True, kw_only=True):
+    """The access token of a connection that ends, and can be renewed."""
+
+    environment_id: EnvironmentId
+    connection_id: ConnectionId
+    expires_at: Millis
+
+
 class ChannelEntry(Struct, frozen=True, kw_only=True):
     """A subscriber's credentials for one integration: device tokens, a webhook address."""
 
@@ -47,6 +55,8 @@ class ChannelEntry(Struct, frozen=True, kw_only=True):
     credentials: dict[str, Any]
     endpoint_identifier: str | None = None
     """Of a channel endpoint; None for credentials that are stored with the person."""
+    expiring_token: ExpiringToken | None = None
+    """Of the connection of an endpoint; None if its token does not end, or cannot be renewed."""
 
 
 def append_credentials(stored: Mapping[str, Any], supplied: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,12 +17,14 @@ for (const [version, name] of Object.entries(versions)) {
     logLevel: "warning",
   });
 }
-await build({
-  absWorkingDir: folder,
-  entryPoints: ["headless.js"],
-  outfile: "dist/headless.js",
-  bundle: true,
-  format: "iife",
-  define: { "process.env.NODE_ENV": '"production"' },
-  logLevel: "warning",
-});
+for (const name of ["headless", "chats"]) {
+  await build({
+    absWorkingDir: folder,
+    entryPoints: [`${name}.js`],
+    outfile: `dist/${name}.js`,
+    bundle: true,
+    format: "iife",
+    define: { "process.env.NODE_ENV": '"production"' },
+    logLevel: "warning",
+  });
+}

@@ -52,6 +52,7 @@ async def test_a_connection_is_shown_with_masked_tokens(api: Api) -> None:
             "refreshToken": "********",
             "expiresAt": "2026-01-02T00:00:00.000Z",
         },
+        "trouble": None,
         "createdAt": "2026-01-01T00:00:00.000Z",
         "updatedAt": "2026-01-01T00:00:00.000Z",
     }

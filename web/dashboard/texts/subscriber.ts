@@ -282,6 +282,13 @@ export const connectionTexts = {
   context: "Context",
   noContext: "None",
   created: "Connected",
+  state: "State",
+  works: "Works",
+  isRenewed: "Works, is renewed when it is used",
+  ends: "Token ends",
+  ended: "Token has ended: connect again",
+  needsConsent: "Connect again",
+  notRenewed: "Could not be renewed, is tried again",
   type: "Kind",
   address: "Address",
   types: {

@@ -15,6 +15,8 @@ channel_connections = Table(
     text_("context_keys"),  # JSON array of "type:id", sorted
     text_("workspace"),  # JSON object
     text_("auth"),  # sealed JSON object
+    text_("trouble", optional=True),  # JSON object: why the token could not be renewed
+    moment("renewing_until", optional=True),  # until then one process alone renews the token
     moment("created_at"),
     moment("updated_at"),
     Index("channel_connections_identifier", "environment_id", "identifier", unique=True),

@@ -63,7 +63,7 @@ CREATE TABLE channel_connections (
 	workspace TEXT NOT NULL,
 	auth TEXT NOT NULL,
 	created_at BIGINT NOT NULL,
-	updated_at BIGINT NOT NULL,
+	updated_at BIGINT NOT NULL, trouble TEXT, renewing_until BIGINT,
 	PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE channel_endpoints (
@@ -771,4 +771,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0035', '0034..0035');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0036', '0035..0036');

@@ -121,7 +121,7 @@ async def update_connection(
     changed = replace(before, workspace=dict(workspace), auth=tokens)
     if changed == before:
         return before
-    changed = replace(changed, updated_at=now)
+    changed = replace(changed, trouble=None, updated_at=now)
     await connections.update_connection(db, changed, vault)
     return changed
 

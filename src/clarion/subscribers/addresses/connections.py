@@ -12,12 +12,12 @@ from clarion.ids import ConnectionId, EnvironmentId, IntegrationId, SubscriberId
 from clarion.jsontext import json_text, json_value
 from clarion.subscribers.addresses.filters import AddressFilter, select_addresses
 from clarion.subscribers.addresses.integrations import integration_of_row
-from clarion.subscribers.addresses.model import ChannelConnection
+from clarion.subscribers.addresses.model import ChannelConnection, read_trouble
 from clarion.vault import Vault
 
 _COLUMNS = """
     t.environment_id, t.id, t.identifier, t.integration_id, t.subscriber_id, t.context_keys, t.workspace, t.auth,
-    t.created_at, t.updated_at, s.key AS subscriber_key, i.identifier AS integration_identifier,
+    t.trouble, t.created_at, t.updated_at, s.key AS subscriber_key, i.identifier AS integration_identifier,
     i.provider_id AS provider_id, i.channel AS channel
 """
 _SOURCE = """
@@ -48,7 +48,8 @@ INSERT_CONNECTION = sql("""
     RETURNING id
 """)
 UPDATE_CONNECTION = sql("""
-    UPDATE channel_connections SET workspace = :workspace, auth = :auth, updated_at = :updated_at
+    UPDATE channel_connections SET workspace = :workspace, auth = :auth, updated_at = :updated_at,
+        trouble = NULL, renewing_until = NULL
     WHERE environment_id = :environment_id AND id = :id
 """)
 DETACH_ENDPOINTS = sql("""
@@ -118,7 +119,7 @@ async def insert_connection(db: Connection, connection: ChannelConnection, vault
 
 
 async def update_connection(db: Connection, connection: ChannelConnection, vault: Vault) -> None:
-    """Write the workspace and the authorisation."""
+    """Write the workspace and the authorisation, which ends what trouble there was with another one."""
     await db.execute(UPDATE_CONNECTION, **_stored(connection, vault))
 
 
@@ -145,6 +146,7 @@ def connection_of(row: Row, vault: Vault) -> ChannelConnection:
         context_keys=tuple(json_value(row["context_keys"])),
         workspace=json_value(row["workspace"]),
         auth=json_value(vault.open(row["auth"], context=row["environment_id"] + row["id"])),
+        trouble=read_trouble(row["trouble"]),
         created_at=row["created_at"],
         updated_at=row["updated_at"],
     )

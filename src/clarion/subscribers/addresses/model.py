@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from clarion.clock import Millis
@@ -57,6 +58,15 @@ class AddressIntegration(Struct, frozen=True, kw_only=True):
     channel: Channel
 
 
+class ConnectionTrouble(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Why a connection has no token that works."""
+
+    at: Millis
+    message: str
+    needs_consent: bool
+    """Whether the workspace has to be connected again."""
+
+
 class ChannelConnection(Struct, frozen=True, kw_only=True):
     """The authorisation of a workspace, of one person or shared by a context."""
 
@@ -69,6 +79,7 @@ class ChannelConnection(Struct, frozen=True, kw_only=True):
     context_keys: tuple[str, ...]
     workspace: dict[str, str]
     auth: dict[str, str]
+    trouble: ConnectionTrouble | None = None
     created_at: Millis
     updated_at: Millis
 
@@ -89,6 +100,10 @@ class ChannelEndpoint(Struct, frozen=True, kw_only=True):
     endpoint: dict[str, Any]
     created_at: Millis
     updated_at: Millis
+
+
+def read_trouble(text: str | None) -> ConnectionTrouble | None:
+    return None if text is None else msgspec.json.decode(text, type=ConnectionTrouble)
 
 
 def make_connection_identifier() -> str:

@@ -6,13 +6,14 @@ from typing import Any
 
 from msgspec import Struct
 
+from clarion.clock import find_moment
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.errors import SettingsError
 from clarion.ids import EndpointId, EnvironmentId, SubscriberId
 from clarion.jsontext import json_value
 from clarion.subscribers.addresses.model import EndpointType
-from clarion.subscribers.model import ChannelEntry
+from clarion.subscribers.model import ChannelEntry, ExpiringToken
 from clarion.vault import Vault
 
 log = logging.getLogger(__name__)
@@ -72,31 +73,48 @@ async def list_targets(
     targets = {}
     for row in rows:
         try:
-            endpoint, connection = _open(row, vault)
+            endpoint, auth = _open(row, vault)
         except SettingsError as problem:
             # One that this process has no key for stops its own message, and not the others of the claim.
             log.warning("channel endpoint '%s' cannot be opened: %s", row["identifier"], problem)
             continue
-        credentials = _credentials(EndpointType(row["type"]), endpoint) | connection
+        credentials = _credentials(EndpointType(row["type"]), endpoint) | _of_connection(row, auth)
         entry = ChannelEntry(
             provider_id=row["provider_id"],
             integration_id=row["integration_id"],
             integration_identifier=row["integration_identifier"],
             credentials=credentials,
             endpoint_identifier=row["identifier"],
+            expiring_token=_find_expiring(row, auth),
         )
         url = endpoint.get("url")
         targets[EndpointId(row["id"])] = EndpointTarget(entry=entry, webhook_url=url, phone=endpoint.get("phoneNumber"))
     return targets
 
 
-def _open(row: Row, vault: Vault) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The address, and what the connection adds to it; raises SettingsError."""
+def _open(row: Row, vault: Vault) -> tuple[dict[str, Any], dict[str, str] | None]:
+    """The address, and the tokens of the connection; raises SettingsError."""
     endpoint = json_value(vault.open(row["endpoint"], context=row["environment_id"] + row["id"]))
     if row["auth"] is None:
-        return endpoint, {}
-    auth = json_value(vault.open(row["auth"], context=row["environment_id"] + row["connection_id"]))
-    return endpoint, {"accessToken": auth["accessToken"], "workspaceId": json_value(row["workspace"])["id"]}
+        return endpoint, None
+    return endpoint, json_value(vault.open(row["auth"], context=row["environment_id"] + row["connection_id"]))
+
+
+def _of_connection(row: Row, auth: dict[str, str] | None) -> dict[str, str]:
+    if auth is None:
+        return {}
+    return {"accessToken": auth["accessToken"], "workspaceId": json_value(row["workspace"])["id"]}
+
+
+def _find_expiring(row: Row, auth: dict[str, str] | None) -> ExpiringToken | None:
+    if auth is None or "refreshToken" not in auth:
+        return None
+    expires_at = find_moment(auth.get("expiresAt") or "")
+    if expires_at is None:
+        return None
+    return ExpiringToken(
+        environment_id=row["environment_id"], connection_id=row["connection_id"], expires_at=expires_at
+    )
 
 
 def _credentials(kind: EndpointType, endpoint: dict[str, Any]) -> dict[str, Any]:

@@ -135,6 +135,15 @@ class ConnectionAuthOut(Wire):
     """When the refresh token stops working."""
 
 
+class ConnectionTroubleOut(Wire):
+    at: DateTimeText
+    """When the token could not be renewed for the last time."""
+    message: str
+    """What the vendor answered, and the way out."""
+    needs_consent: bool
+    """Whether the workspace has to be connected again; otherwise the next message tries once more."""
+
+
 class ChannelConnectionOut(Wire):
     identifier: str
     """Names the connection, also in endpoints."""
@@ -149,12 +158,14 @@ class ChannelConnectionOut(Wire):
     """The workspace that was connected."""
     auth: ConnectionAuthOut
     """The tokens, masked."""
+    trouble: ConnectionTroubleOut | None
+    """Why messages cannot be sent with the connection; null if nothing is known of that."""
     created_at: DateTimeText
     updated_at: DateTimeText
 
     @classmethod
     def of(cls, connection: ChannelConnection, names: BuiltinNames) -> Self:
-        workspace, auth = connection.workspace, mask_auth(connection.auth)
+        workspace, auth, trouble = connection.workspace, mask_auth(connection.auth), connection.trouble
         return cls(
             identifier=connection.identifier,
             channel=connection.integration.channel,
@@ -172,6 +183,11 @@ class ChannelConnectionOut(Wire):
                 refresh_token=given(auth.get("refreshToken")),
                 expires_at=given(auth.get("expiresAt")),
                 refresh_token_expires_at=given(auth.get("refreshTokenExpiresAt")),
+            ),
+            trouble=None
+            if trouble is None
+            else ConnectionTroubleOut(
+                at=iso_text(trouble.at), message=trouble.message, needs_consent=trouble.needs_consent
             ),
             created_at=iso_text(connection.created_at),
             updated_at=iso_text(connection.updated_at),

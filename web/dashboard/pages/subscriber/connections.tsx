@@ -7,6 +7,7 @@ import { Confirm } from "../../../ui/confirm.tsx";
 import { notify } from "../../../ui/notices.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Loading } from "../../../ui/states.tsx";
+import { Status } from "../../../ui/status.tsx";
 import { actionsColumn, type Column, Cut, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { useCan } from "../../session.ts";
@@ -58,6 +59,7 @@ function Lists({ connections, endpoints, onChanged }: ListsProps) {
     { name: "integration", title: texts.integration, show: (row) => <code>{row.integrationIdentifier}</code> },
     { name: "context", title: texts.context, show: (row) => row.contextKeys.join(", ") || texts.noContext },
     { name: "created", title: texts.created, show: (row) => <Time at={row.createdAt} /> },
+    { name: "state", title: texts.state, show: (row) => <State {...row} /> },
     ...actionsColumn<Connection>(canWrite && removeOf("connection")),
   ];
   const endpointColumns: Column<Endpoint>[] = [
@@ -78,6 +80,31 @@ function Lists({ connections, endpoints, onChanged }: ListsProps) {
         <Table label={texts.endpoints} columns={endpointColumns} rows={endpoints} rowKey={rowKey} />
       )}
       {removal && <Remove {...removal} onRemoved={onChanged} onClose={() => setRemoval(null)} />}
+    </>
+  );
+}
+
+/** Whether messages can be sent with a connection, and what to do if not. */
+function State({ auth, trouble }: Connection) {
+  if (trouble) {
+    return (
+      <>
+        <Status tone={trouble.needsConsent ? "bad" : "warn"}>
+          {trouble.needsConsent ? texts.needsConsent : texts.notRenewed}
+        </Status>{" "}
+        <Time at={trouble.at} />
+        <br />
+        <small>{trouble.message}</small>
+      </>
+    );
+  }
+  if (auth.refreshToken !== undefined) return <Status tone="good">{texts.isRenewed}</Status>;
+  if (auth.expiresAt === undefined) return <Status tone="good">{texts.works}</Status>;
+  const hasEnded = Date.parse(auth.expiresAt) <= Date.now();
+  return (
+    <>
+      <Status tone={hasEnded ? "bad" : "wait"}>{hasEnded ? texts.ended : texts.ends}</Status>{" "}
+      <Time at={auth.expiresAt} />
     </>
   );
 }

@@ -71,7 +71,7 @@ async def _put_connection(db: Connection, answered: Answered) -> ChannelConnecti
     before = await _find_own_connection(db, answered)
     if before is not None:
         _check_replaces(attempt)
-        changed = replace(before, workspace=grant.workspace, auth=grant.auth, updated_at=now)
+        changed = replace(before, workspace=grant.workspace, auth=grant.auth, trouble=None, updated_at=now)
         await connections.update_connection(db, changed, vault)
         await record(db, Action.CHANNEL_CONNECTION_UPDATE, _AUTHOR, now, before=before, after=changed)
         return changed
