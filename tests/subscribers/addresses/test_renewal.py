@@ -17,9 +17,9 @@ from clarion.jsontext import json_value
 from clarion.providers.definition.request import ProviderRequest
 from clarion.providers.definition.result import FailureKind, ProviderAnswer, SendFailure
 from clarion.providers.sending.gateway import ProviderGateway
-from clarion.subscribers.addresses.actions import reencrypt_addresses
 from clarion.subscribers.addresses.oauth.renewal import TokenRenewer
 from clarion.subscribers.addresses.oauth.store import get_account
+from clarion.subscribers.addresses.sealing import reencrypt_addresses
 from clarion.subscribers.model import ExpiringToken
 from clarion.vault import Vault
 from tests.engine.support import World, step
