@@ -21,6 +21,11 @@ async def open_blocks(desk: Desk, page: Page, *nodes: Node, **fields: Any) -> Lo
     return paper
 
 
+def field_of(page: Page, label: str) -> Locator:
+    """The field of an attribute of the chosen block."""
+    return page.get_by_role("region", name="Chosen block").get_by_label(label, exact=True)
+
+
 async def read_blocks(desk: Desk) -> list[Node]:
     workflow = await read_workflow(desk)
     content: list[Node] = json.loads(workflow["steps"][0]["controlValues"]["body"])["content"]
@@ -43,10 +48,10 @@ async def write_news(page: Page) -> None:
     await expect(page.get_by_role("option", name="Button")).to_be_visible()
     await page.keyboard.press("Enter")
     await expect(page.get_by_text("Button added")).to_be_attached()
-    await page.get_by_label("Text", exact=True).fill("Order now")
-    await page.get_by_label("Address", exact=True).fill("https://example.com/order")
+    await field_of(page, "Text").fill("Order now")
+    await field_of(page, "Address").fill("https://example.com/order")
     await add_block(page, "Picture")
-    await page.get_by_label("Address of the picture", exact=True).fill("https://example.com/a.png")
+    await field_of(page, "Address of the picture").fill("https://example.com/a.png")
     await add_block(page, "Section")
     await page.keyboard.type("Inside for ")
     await write_variable(page, "sub", "firstName")
@@ -170,8 +175,11 @@ async def test_problems_stand_at_their_blocks_and_lead_to_them(desk: Desk, page:
     paper = await open_blocks(desk, page, paragraph("One"), make_node("section", wrong), unknown)
     await page.get_by_role("region", name="Problems").get_by_role("link").filter(has_text="must be an address").click()
     await expect(paper).to_be_focused()
-    await expect(page.get_by_label("Address", exact=True)).to_have_value("javascript:alert(1)")
-    await expect(page.get_by_label("Address", exact=True)).to_have_attribute("aria-invalid", "true")
+    await expect(field_of(page, "Address")).to_have_value("javascript:alert(1)")
+    await expect(field_of(page, "Address")).to_have_attribute("aria-invalid", "true")
+    await paper.get_by_text("One").click()
+    await paper.get_by_text("Go", exact=True).click()
+    await expect(field_of(page, "Text")).to_have_value("Go")
     await (
         page.get_by_role("list", name="Problems of blocks")
         .get_by_role("button")
@@ -195,9 +203,9 @@ async def test_texts_get_formats_links_and_colours(desk: Desk, page: Page) -> No
         await page.keyboard.press("Shift+ArrowRight")
     await page.keyboard.press("Control+b")
     await page.get_by_role("button", name="Link", exact=True).click()
-    await page.get_by_label("Address", exact=True).fill("https://example.com")
+    await field_of(page, "Address").fill("https://example.com")
     await page.get_by_role("button", name="Colour of the text").click()
-    await page.get_by_label("Colour", exact=True).fill("#116a3b")
+    await field_of(page, "Colour").fill("#116a3b")
     await page.get_by_role("button", name="Centre").click()
     await save(page)
     (block,) = await read_blocks(desk)
@@ -236,10 +244,10 @@ async def test_layouts_are_edited_as_blocks(desk: Desk, page: Page) -> None:
     await paper.focus()
     await page.keyboard.press("Control+Home")
     await add_block(page, "Button")
-    await page.get_by_label("Address", exact=True).fill("javascript:x")
+    await field_of(page, "Address").fill("javascript:x")
     await page.get_by_role("button", name="Save", exact=True).click()
     await expect(page.get_by_role("list", name="Problems of blocks")).to_contain_text("must be an address")
-    await page.get_by_label("Address", exact=True).fill("https://example.com")
+    await field_of(page, "Address").fill("https://example.com")
     await save(page)
     layout = await desk.call("GET", "/v2/layouts/news")
     blocks = json.loads(layout["controls"]["values"]["email"]["body"])["content"]

@@ -29,7 +29,7 @@ function unknownType(node: Node): string {
   return typeof type === "string" ? type : "?";
 }
 
-/** The view of a node; pressing the name of a box chooses it. */
+/** The view of a node; pressing it chooses it, or its name if it is a box. */
 export function viewNode(node: Node, onChoose: () => void): Pick<NodeView, "dom" | "contentDOM"> {
   const attrs = attrsOf(node);
   const name = node.type.name;
@@ -40,6 +40,9 @@ export function viewNode(node: Node, onChoose: () => void): Pick<NodeView, "dom"
   }
   if (node.isLeaf) {
     dom.append(...drawLeaf(node, attrs, dom));
+    if (node.isBlock) {
+      chooseOnPress(dom, onChoose);
+    }
     return { dom };
   }
   align(dom, attrs.textAlign);
@@ -53,10 +56,7 @@ function tagOf(node: Node, attrs: JsonObject): string {
 function viewBox(node: Node, attrs: JsonObject, dom: HTMLElement, onChoose: () => void) {
   const label = element("span", "block-label", labelOf(node, attrs));
   label.contentEditable = "false";
-  label.addEventListener("mousedown", (event) => {
-    event.preventDefault();
-    onChoose();
-  });
+  chooseOnPress(label, onChoose);
   const content = element("div", "block-content");
   dom.append(label, content);
   color(content, "background-color", attrs.backgroundColor);
@@ -64,6 +64,13 @@ function viewBox(node: Node, attrs: JsonObject, dom: HTMLElement, onChoose: () =
     dom.style.flex = `0 1 ${Number.parseFloat(attrs.width)}%`;
   }
   return { dom, contentDOM: content };
+}
+
+function chooseOnPress(dom: HTMLElement, onChoose: () => void): void {
+  dom.addEventListener("mousedown", (event) => {
+    event.preventDefault();
+    onChoose();
+  });
 }
 
 function labelOf(node: Node, attrs: JsonObject): string {
