@@ -207,6 +207,7 @@ class ChannelProvider(StrEnum):
     CHAT_WEBHOOK = "chat-webhook"
     TELEGRAM = "telegram"
     WEBEX_MESSAGING = "webex-messaging"
+    LINE = "line"
     FCM = "fcm"
     APNS = "apns"
     EXPO = "expo"

@@ -35,7 +35,7 @@ SMS = {
 PUSH = {"fcm", "apns", "expo", "one-signal", "pushpad", "push-webhook", "pusher-beams"}
 CHAT = {
     *("slack", "discord", "msteams", "mattermost", "ryver", "zulip", "grafana-on-call", "getstream", "rocket-chat"),
-    *("whatsapp-business", "chat-webhook", "telegram", "webex-messaging"),
+    *("whatsapp-business", "chat-webhook", "telegram", "webex-messaging", "line"),
 }
 GENERATE = "python -m clarion.providers.overview docs/providers.md docs/coming-from-novu.md"
 
@@ -50,7 +50,7 @@ def test_the_registry_has_exactly_the_providers_of_the_contract() -> None:
     assert ids_of(Channel.SMS) == SMS
     assert ids_of(Channel.PUSH) == PUSH
     assert ids_of(Channel.CHAT) == CHAT
-    assert len(PROVIDERS) == 73
+    assert len(PROVIDERS) == 74
 
 
 def test_subscribers_have_credentials_only_for_chat_and_push_providers() -> None:

@@ -203,6 +203,31 @@ async def test_the_address_for_receipts_is_shown_with_what_to_do(desk: Desk, pag
     await expect(page.get_by_text("Set CLARION_PUBLIC_URL")).to_be_visible()
 
 
+async def test_registering_the_address_for_receipts_says_what_came_of_it(desk: Desk, page: Page) -> None:
+    credentials = {"apiKey": "SG.secret", "from": "a@example.com", "senderName": "Shop"}
+    body = {"providerId": "sendgrid", "channel": "email", "active": True, "credentials": credentials}
+    made = await desk.call("POST", "/v1/integrations", body)
+    await desk.open(page, f"/integrations/{made['_id']}?part=receipts")
+
+    await page.get_by_role("button", name="Register the address at SendGrid").click()
+
+    await expect(page.get_by_role("status").filter(has_text="CLARION_PUBLIC_URL")).to_be_visible()
+
+
+async def test_a_bot_of_telegram_is_set_up_from_its_page(desk: Desk, page: Page) -> None:
+    credentials = {"apiToken": "123456:not-the-token-of-a-bot"}
+    body = {"providerId": "telegram", "channel": "chat", "active": True, "credentials": credentials}
+    made = await desk.call("POST", "/v1/integrations", body)
+    await desk.open(page, f"/integrations/{made['_id']}?part=bot")
+
+    await page.get_by_role("button", name="Configure webhook").click()
+    await expect(page.get_by_role("alert").filter(has_text="CLARION_PUBLIC_URL")).to_be_visible()
+    await page.get_by_role("button", name="Make the page").click()
+
+    await expect(page.get_by_role("status").filter(has_text="/connect/telegram/")).to_be_visible()
+    assert await list_problems(page) == []
+
+
 async def test_a_viewer_sees_integrations_and_no_way_to_change_them(desk: Desk, page: Page) -> None:
     async with mail_vendor() as vendor:
         first = await add_integration(desk, vendor, "First")

@@ -26,6 +26,8 @@ class Slack:
         self.error: str | None = None
 
     def answer(self, request: Received) -> Reply:
+        if "api.line.me" in request.url:
+            return Reply(body=json.dumps({"sentMessages": [{"id": "1"}]}))
         if "chat.postMessage" not in request.url:
             return Reply(body="ok", headers={"X-Slack-Req-Id": "r-1"})
         body = {"ok": False, "error": self.error} if self.error else {"ok": True, "ts": "1.2"}
@@ -73,6 +75,22 @@ async def test_a_chat_step_goes_to_each_endpoint_by_the_token_of_its_connection(
     ]
     assert await world.statuses() == [["completed"]]
     assert len(await world.messages(channel="chat")) == 3
+
+
+async def test_a_chat_step_goes_to_the_person_of_an_endpoint_of_line(world: World, vendor: Vendor) -> None:
+    await make_slack(world.api, "ada")
+    account = {"providerId": "line", "channel": "chat", "identifier": "line", "active": True}
+    await create(world.api, "/v1/integrations", {**account, "credentials": {"token": "the-channel-token"}})
+    await add_endpoint(world.api, integrationIdentifier="line", type="line_user", endpoint={"userId": "U4af"})
+    await world.make_workflow(CHAT)
+
+    await world.trigger()
+    await world.work()
+
+    text = {"type": "text", "text": "Hello "}
+    url, bearer = "https://api.line.me/v2/bot/message/push", "Bearer the-channel-token"
+    assert sent(vendor) == [(url, bearer, {"to": "U4af", "messages": [text]})]
+    assert await world.statuses() == [["completed"]]
 
 
 async def test_only_endpoints_of_exactly_the_contexts_of_the_trigger_are_used(world: World, vendor: Vendor) -> None:

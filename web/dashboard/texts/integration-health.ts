@@ -64,6 +64,8 @@ export const texts = {
   noAnswer: "It sent nothing else in its answer.",
 
   receiptsTitle: "Address for receipts",
+  register: (provider: string) => `Register the address at ${provider}`,
+  registered: (provider: string) => `${provider} reports to this address. The key that signs its reports is stored.`,
   receiptsLead: (provider: string) =>
     `${provider} can report what became of messages: delivered, bounced, complained. Bounced addresses are suppressed.`,
   receiptsStep1: (provider: string) =>

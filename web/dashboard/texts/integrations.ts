@@ -84,7 +84,14 @@ export const texts = {
   nothingToSave: "Nothing was changed",
   readOnly: "Your role may look at integrations, but not change them.",
 
-  parts: { health: "Health", settings: "Settings", test: "Test message", receipts: "Receipts", replies: "Replies" },
+  parts: {
+    health: "Health",
+    settings: "Settings",
+    test: "Test message",
+    receipts: "Receipts",
+    bot: "Bot",
+    replies: "Replies",
+  },
   partsLabel: "Parts of the integration",
   remove: "Delete",
   removeQuestion: (name: string) => `Delete ${name}?`,

@@ -270,6 +270,7 @@ SPECIAL: dict[str, dict[str, FieldText]] = {
         "token": FieldText("Auth token"),
         "from": FieldText("Sender", "A number, or the SID of a messaging service (MG…)."),
     },
+    "line": {"token": FieldText("Channel access token")},
     "webex-messaging": {
         "secretKey": FieldText("Client secret"),
         "token": FieldText("Bot token"),

@@ -121,7 +121,7 @@ def _credentials(kind: EndpointType, endpoint: dict[str, Any]) -> dict[str, Any]
     """The address under the names that providers read."""
     if kind is EndpointType.SLACK_CHANNEL:
         return {"channel": endpoint["channelId"]}
-    if kind is EndpointType.SLACK_USER:
+    if kind in (EndpointType.SLACK_USER, EndpointType.LINE_USER):
         return {"channel": endpoint["userId"]}
     if kind is EndpointType.TELEGRAM_CHAT:
         return {"channel": endpoint["chatId"]}

@@ -13,6 +13,7 @@ import { texts as runTexts } from "../../texts/runs.ts";
 import { texts as shellTexts } from "../../texts/shell.ts";
 import { IntegrationMarks } from "../integrations/integration-row.tsx";
 import { IntegrationActions } from "./actions.tsx";
+import { BotPart } from "./bot-part.tsx";
 import { isBuiltIn } from "./form/model.ts";
 import { HealthPart } from "./health/health-part.tsx";
 import type { PartProps } from "./part.ts";
@@ -80,6 +81,7 @@ function Content(props: PartProps) {
       {current === "settings" && <SettingsPart {...props} />}
       {current === "test" && <TestPart {...props} />}
       {current === "receipts" && <ReceiptsPart {...props} />}
+      {current === "bot" && <BotPart {...props} />}
       {current === "replies" && <RepliesPart {...props} />}
     </Page>
   );
@@ -94,6 +96,9 @@ function listParts(provider: Provider, canWrite: boolean): PartName[] {
   }
   if (canWrite && provider.receipts) {
     parts.push("receipts");
+  }
+  if (canWrite && provider.id === "telegram") {
+    parts.push("bot");
   }
   if (canWrite && provider.channel === "email") {
     parts.push("replies");

@@ -6,6 +6,7 @@ import { Loading } from "../../../ui/states.tsx";
 import { texts } from "../../texts/integration-health.ts";
 import { findSigningField, isLocalAddress, isPolled } from "./health/model.ts";
 import type { PartProps } from "./part.ts";
+import { Registration } from "./registration.tsx";
 
 /** Where the provider reports to, and what to do with the address. */
 export function ReceiptsPart(props: PartProps) {
@@ -19,7 +20,7 @@ export function ReceiptsPart(props: PartProps) {
   );
 }
 
-function ReceiptsAddress({ integration, provider }: PartProps) {
+function ReceiptsAddress({ integration, provider, onChanged }: PartProps) {
   const integrationId = integration._id;
   const found = useLoaded(`receipts ${integrationId}`, async (signal) =>
     dataOf(
@@ -40,6 +41,7 @@ function ReceiptsAddress({ integration, provider }: PartProps) {
   return (
     <>
       <Copyable text={url} />
+      <Registration integration={integration} provider={provider} onChanged={onChanged} />
       {isLocalAddress(url) && <p class="integration-warning">{texts.receiptsLocal}</p>}
       <ol class="integration-steps">
         <li>{texts.receiptsStep1(provider.name)}</li>
