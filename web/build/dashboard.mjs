@@ -4,8 +4,11 @@ import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { build, transform } from "esbuild";
 import { collectLicenses } from "./licenses.mjs";
+import { findShared, withShared } from "./shared.mjs";
 
 const dashboardLimit = 60 * 1024;
+/** Of a page, beside the first load; editors are loaded when they are shown. */
+const pageLimit = 60 * 1024;
 const assets = "dashboard/assets";
 
 /** Style sheets of what is loaded later are texts in its files, for `CSSStyleSheet.replaceSync`. */
@@ -22,20 +25,10 @@ const laterStyles = (browsers) => ({
   },
 });
 
-/** Pages import the application, which is loaded before them: what it shares with them stays in one file. */
-const withApplication = {
-  name: "with-application",
-  setup(bundle) {
-    bundle.onLoad({ filter: /\/dashboard\/pages\/[^/]+\/page\.tsx$/ }, async ({ path: file }) => ({
-      contents: `${await readFile(file, "utf8")}import "../../app.tsx";`,
-      loader: "tsx",
-    }));
-  },
-};
-
 /** The dashboard: hashed files that never change, and a page that names the first of them. */
 export async function buildDashboard(here, browsers) {
-  const result = await build({
+  const options = {
+    absWorkingDir: here,
     entryPoints: {
       main: path.join(here, "dashboard/main.tsx"),
       styles: path.join(here, "dashboard/styles.css"),
@@ -55,16 +48,15 @@ export async function buildDashboard(here, browsers) {
     target: browsers,
     charset: "utf8",
     legalComments: "none",
-    plugins: [withApplication, laterStyles(browsers)],
-  });
+    plugins: [laterStyles(browsers)],
+  };
+  const { metafile } = await build(options);
+  const plugins = [withShared(here, findShared(metafile)), ...options.plugins];
+  const result = await build({ ...options, plugins });
   const made = Object.fromEntries(
     result.outputFiles.map((file) => [path.basename(file.path), Buffer.from(file.contents)]),
   );
-  const first = Object.keys(made).filter((name) => /^(main|styles)-/.test(name));
-  const outputs = Object.entries(result.metafile.outputs);
-  const main = outputs.find(([name]) => /(^|\/)main-[^/]*\.js$/.test(name));
-  const shared = main[1].imports.filter((one) => one.kind === "import-statement").map((one) => path.basename(one.path));
-  checkFirstLoad([...first, ...shared].map((name) => made[name]));
+  checkSizes(result.metafile.outputs, made);
   const nameOf = (start, end) => Object.keys(made).find((name) => name.startsWith(`${start}-`) && name.endsWith(end));
   const pages = {
     "dashboard/index.html": { script: nameOf("main", ".js"), styles: nameOf("styles", ".css") },
@@ -85,11 +77,41 @@ async function fillPage(file, names) {
   return Buffer.from(text.replaceAll(/\{\{(\w+)\}\}/g, (_, name) => names[name]));
 }
 
-function checkFirstLoad(contents) {
-  const total = contents.reduce((sum, content) => sum + gzipSync(content, { level: 9 }).length, 0);
-  console.log(`first load of the dashboard  ${total} bytes compressed`);
-  if (total > dashboardLimit) {
-    console.error(`The first load of the dashboard has ${total} bytes when compressed; the limit is ${dashboardLimit}`);
+/** Fails if the first load, or what a page loads besides, is too large when compressed. */
+function checkSizes(outputs, made) {
+  const entries = Object.entries(outputs).filter(([, { entryPoint }]) => entryPoint);
+  const namesOf = (pattern) => entries.filter(([, one]) => pattern.test(one.entryPoint)).map(([name]) => name);
+  const first = reach(outputs, namesOf(/\/(main\.tsx|styles\.css)$/));
+  const pages = namesOf(/\/page\.tsx$/).map((name) => ({
+    what: outputs[name].entryPoint,
+    files: [...reach(outputs, [name])].filter((file) => !first.has(file)),
+    limit: pageLimit,
+  }));
+  const loads = [{ what: "first load of the dashboard", files: [...first], limit: dashboardLimit }, ...pages];
+  for (const { what, files, limit } of process.argv.includes("--sizes") ? loads : loads.slice(0, 1)) {
+    console.log(`${what}  ${sizeOf(files, made)} bytes compressed, ${files.length} files, limit ${limit}`);
+  }
+  const tooLarge = loads.filter(({ files, limit }) => sizeOf(files, made) > limit);
+  if (tooLarge.length > 0) {
+    console.error(`Larger than the limit: ${tooLarge.map(({ what }) => what).join(", ")}; see node build.mjs --sizes`);
     process.exit(1);
   }
+}
+
+function sizeOf(files, made) {
+  return files.reduce((sum, name) => sum + gzipSync(made[name], { level: 9 }).length, 0);
+}
+
+/** Files with those that they import at once. */
+function reach(outputs, names) {
+  const found = new Set();
+  const waiting = [...names];
+  while (waiting.length > 0) {
+    const name = waiting.pop();
+    if (!found.has(path.basename(name))) {
+      found.add(path.basename(name));
+      waiting.push(...outputs[name].imports.filter((one) => one.kind === "import-statement").map((one) => one.path));
+    }
+  }
+  return found;
 }

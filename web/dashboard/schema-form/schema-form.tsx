@@ -82,7 +82,11 @@ function Remarks({ remarks }: { remarks: readonly string[] }) {
 function remarksAt(path: string, remarks: FieldContext["remarks"] = {}): string[] {
   return Object.entries(remarks).flatMap(([place, sentences]) => {
     const isInside = place.startsWith(`${path}.`) || place.startsWith(`${path}[`);
-    return place === path ? sentences : isInside ? sentences.map((one) => `${place.slice(path.length)} ${one}`) : [];
+    return place === path
+      ? sentences
+      : isInside
+        ? sentences.map((one) => `${place.slice(path.length).replace(/^\./, "")} ${one}`)
+        : [];
   });
 }
 
