@@ -47,6 +47,7 @@ async def take_all(desk: Desk, folder: Path) -> None:
                 await take(page, folder / f"{name}-{scheme}.png")
         await take_preferences(browser, folder / "preferences-page.png")
         await take_blocks(desk, browser, folder / "email-editor.png")
+        await take_mail_settings(await browser.new_page(viewport=SIZE), desk, folder / "mail-settings.png")
         await browser.close()
 
 
@@ -79,6 +80,16 @@ async def take_blocks(desk: Desk, browser: Browser, path: Path) -> None:
     await take(page, path)
 
 
+async def take_mail_settings(page: Page, desk: Desk, path: Path) -> None:
+    """What the settings of an environment say of tracking and replies."""
+    await desk.open(page, "/environments")
+    row = page.get_by_role("row", name=desk.identifier)
+    await row.get_by_role("button", name="Settings of").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_role("heading", name="Tracking of e-mails").evaluate("one => one.scrollIntoView()")
+    await dialog.screenshot(path=path)
+
+
 async def take(page: Page, path: Path) -> None:
     await page.get_by_role("heading", level=1).first.wait_for()
     await expect(page.get_by_role("status", name="Loading")).to_have_count(0)
@@ -89,11 +100,15 @@ async def take(page: Page, path: Path) -> None:
 
 async def list_pictures(desk: Desk) -> dict[str, str]:
     """The pages that are shown, by the names of their files."""
+    integrations = await desk.call("GET", "/v1/integrations")
+    mail = next(one for one in integrations if one["providerId"] == "postmark")
     failed = await desk.call("GET", "/v1/runs?status=partly_failed&status=failed&workflowId=sign-in-code")
     return {
         "activity": "/activity",
         "run": f"/activity/{failed['data'][0]['_id']}",
         "workflow": "/workflows/order-shipped?step=mail&person=ada",
+        "email": "/workflows/welcome?step=mail&person=sara",
+        "replies": f"/integrations/{mail['_id']}?part=replies",
         "workflows": "/workflows",
         "subscriber": "/subscribers/ada/preferences",
         "integrations": "/integrations",

@@ -30,6 +30,13 @@ LIST_RUNS = sql("""
     JOIN triggers AS t ON t.environment_id = n.environment_id AND t.id = n.trigger_id
     WHERE n.environment_id = :environment_id ORDER BY n.id
 """)
+LIST_WELCOMES = sql("""
+    SELECT s.key AS person, m.subject, m.content FROM messages AS m
+    JOIN workflows AS w ON w.environment_id = m.environment_id AND w.id = m.workflow_id
+    JOIN subscribers AS s ON s.environment_id = m.environment_id AND s.id = m.subscriber_id
+    WHERE m.environment_id = :environment_id AND w.key = 'welcome' AND m.channel = 'email'
+    AND m.subject <> 'Three things that keep a bike happy'
+""")
 LIST_JOBS = sql("SELECT type, status, due_at, queue, dead_at FROM jobs WHERE environment_id = :environment_id")
 LIST_ACTIVE = sql("""
     SELECT provider_id, is_primary FROM integrations WHERE environment_id = :environment_id AND active
@@ -175,3 +182,14 @@ async def test_people_get_places_in_the_text_index_that_nobody_has(filled: Fille
 
     assert row is not None
     assert dict(row) == {"people": len(PEOPLE) + 1, "places": len(PEOPLE) + 1}
+
+
+async def test_the_welcome_mail_is_in_the_language_of_its_reader_and_in_the_layout(filled: Filled) -> None:
+    rows = await filled.database.read(lambda db: db.fetch(LIST_WELCOMES, environment_id=filled.environment.id))
+
+    mails = {row["person"]: row for row in rows}
+    assert mails["kwame"]["subject"] == "Welcome to Larkspur Cycles"
+    assert "Good to have you on board" in mails["kwame"]["content"]
+    assert mails["sara"]["subject"] == "أهلاً بك في Larkspur Cycles"
+    assert 'dir="rtl"' in mails["sara"]["content"]
+    assert "نصلح ما يرميه الآخرون." in mails["sara"]["content"]

@@ -11,6 +11,8 @@ addEventListener("message", (event: MessageEvent) => {
   const base = document.createElement("base");
   base.target = "_blank";
   document.head.replaceChildren(base, ...document.adoptNode(shown.head).childNodes);
+  document.documentElement.lang = shown.documentElement.lang;
+  document.documentElement.dir = shown.documentElement.dir;
   document.body.replaceWith(document.adoptNode(shown.body));
   applyScheme(document, event.data.scheme);
   parent.postMessage({ height: document.documentElement.scrollHeight }, "*");

@@ -1,4 +1,7 @@
-"""The mails of Larkspur Cycles: HTML with Liquid, in one frame that mail readers of all ages can show."""
+"""The mails of Larkspur Cycles: HTML with Liquid, in one frame that mail readers of all ages can show.
+
+The frame is a layout too, which the translated mails have.
+"""
 
 _TEXT = "font:16px/1.5 -apple-system,'Segoe UI',Helvetica,Arial,sans-serif;color:#1f2933"
 _SMALL = "font:13px/1.5 -apple-system,'Segoe UI',Helvetica,Arial,sans-serif;color:#616e7c"
@@ -9,10 +12,13 @@ _BUTTON = (
 _CELL = "padding:8px 0;border-bottom:1px solid #e4e7eb"
 
 
-def _mail(title: str, body: str, footer: str = "You get this mail because you have an account with us.") -> str:
+_FOOTER = "Larkspur Cycles, 12 Example Street. We repair what others throw away."
+
+
+def _frame(title: str, content: str, footer: str) -> str:
     """A whole HTML document."""
     return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<html><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>{title}</title></head>
 <body style="margin:0;background:#f5f7f6">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="background:#f5f7f6">
@@ -22,12 +28,19 @@ def _mail(title: str, body: str, footer: str = "You get this mail because you ha
 <tr><td style="padding:22px 32px;background:#2f5d50;border-radius:14px 14px 0 0;color:#ffffff;
 font:600 18px/1.3 -apple-system,'Segoe UI',Helvetica,Arial,sans-serif">Larkspur Cycles</td></tr>
 <tr><td style="padding:28px 32px;{_TEXT}">
-<h1 style="margin:0 0 14px;font-size:24px;line-height:1.3">{title}</h1>
-{body}
+{content}
 </td></tr>
-<tr><td style="padding:18px 32px;border-top:1px solid #e4e7eb;{_SMALL}">{footer}<br>
-Larkspur Cycles, 12 Example Street. We repair what others throw away.</td></tr>
+<tr><td style="padding:18px 32px;border-top:1px solid #e4e7eb;{_SMALL}">{footer}</td></tr>
 </table></td></tr></table></body></html>"""
+
+
+def _title(title: str) -> str:
+    return f'<h1 style="margin:0 0 14px;font-size:24px;line-height:1.3">{title}</h1>'
+
+
+def _mail(title: str, body: str, footer: str = "You get this mail because you have an account with us.") -> str:
+    content = f"{_title(title)}\n{body}"
+    return _frame(title, content, f"{footer}<br>\n{_FOOTER}").replace("<html>", '<html lang="en">', 1)
 
 
 def _button(label: str, url: str) -> str:
@@ -40,11 +53,13 @@ def _greeting(text: str) -> str:
     return f"<p>Hello <bdi>{name}</bdi>,</p><p>{text}</p>"
 
 
-WELCOME = _mail(
-    "Good to have you on board",
-    _greeting("Your account is ready. Tell us which bike you ride, and we remind you before it needs care.")
-    + _button("Add your bike", "https://larkspur.example.com/bikes/new")
-    + "<p>Questions? Just answer this mail: it reaches a person.</p>",
+LAYOUT = _frame("Larkspur Cycles", "{{content}}", "{{t.reason}}<br>\nLarkspur Cycles, 12 Example Street. {{t.motto}}")
+
+WELCOME = (
+    _title("{{t.mail.title}}")
+    + "<p>{{t.mail.greeting}}</p><p>{{t.mail.text}}</p>"
+    + _button("{{t.mail.button}}", "https://larkspur.example.com/bikes/new")
+    + "<p>{{t.mail.questions}}</p>"
 )
 
 TIPS = _mail(

@@ -10,9 +10,10 @@ from urllib.parse import urlencode
 from clarion.clock import DAY, HOUR, MINUTE, SECOND, Millis, iso_text
 from clarion.db.port import Database
 from clarion.db.query import sql
-from clarion.demo import company, people
+from clarion.demo import company, mails, people
 from clarion.demo.api import DemoApi
 from clarion.demo.events import SEED, Cancel, DemoTrigger, Event, Visit, list_events
+from clarion.demo.texts import LAYOUT, list_translations
 from clarion.demo.vendors import SentThrough, Vendors
 from clarion.demo.workflows import ORDER_SHIPPED, WORKFLOWS, first_version_of_shipped
 from clarion.ids import EnvironmentId
@@ -104,11 +105,20 @@ class Week:
         for provider in ("postmark", "twilio"):
             found = await self._api.get(f"/v1/integrations/{self._integration_ids[provider]}/receipts-address")
             self._receipt_urls[provider] = found["url"]
+        await self._set_up_layout()
         for workflow in WORKFLOWS:
             first = first_version_of_shipped() if workflow is ORDER_SHIPPED else workflow
             await self._api.post("/v2/workflows", {"active": True, **first})
+        for translation in list_translations():
+            await self._api.post("/v2/translations", translation)
         self._webhook_id = (await self._api.post("/v1/webhooks/endpoints", company.WEBHOOK))["_id"]
         await self._set_up_people()
+
+    async def _set_up_layout(self) -> None:
+        named = {"name": "Larkspur", "isTranslationEnabled": True}
+        await self._api.post("/v2/layouts", {"layoutId": LAYOUT, **named})
+        values = {"email": {"editorType": "html", "body": mails.LAYOUT}}
+        await self._api.put(f"/v2/layouts/{LAYOUT}", {**named, "controlValues": values})
 
     async def _set_up_people(self) -> None:
         for key, tokens in people.DEVICES.items():

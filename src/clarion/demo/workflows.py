@@ -3,6 +3,7 @@
 from typing import Any
 
 from clarion.demo import mails
+from clarion.demo.texts import LAYOUT
 
 Workflow = dict[str, Any]
 Step = dict[str, Any]
@@ -40,6 +41,7 @@ WELCOME: Workflow = {
     "description": "Greets a new customer, and sends tips two days later unless they have a bike in their account.",
     "tags": ["onboarding"],
     "severity": "none",
+    "isTranslationEnabled": True,
     "steps": [
         _in_app(
             "inbox",
@@ -48,7 +50,7 @@ WELCOME: Workflow = {
             label="Add your bike",
             url=f"{_SITE}/bikes/new",
         ),
-        _email("mail", "Welcome mail", "Welcome to Larkspur Cycles", mails.WELCOME),
+        _email("mail", "Welcome mail", "{{t.mail.subject}}", mails.WELCOME, layoutId=LAYOUT),
         _step("delay", "Two days", "two-days", type="regular", amount=2, unit="days"),
         _email(
             "tips",

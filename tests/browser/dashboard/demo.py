@@ -4,6 +4,7 @@ import asyncio
 import sys
 
 from tests.browser.dashboard.desk import Desk, Team, make_desk
+from tests.browser.dashboard.test_connections import CONNECTION, ENDPOINT, SLACK
 from tests.processes import clean_environ
 
 WITHOUT_ID = (
@@ -31,7 +32,7 @@ WITHOUT_ID = (
     "/audit-log",
     "/account",
 )
-PARTS_OF_A_SUBSCRIBER = ("", "/channels", "/preferences", "/schedule", "/inbox", "/topics", "/runs", "/why")
+PARTS_OF_A_SUBSCRIBER = ("", "/channels", "/preferences", "/schedule", "/inbox", "/topics", "/runs", "/why", "/data")
 
 
 async def make_demo_desk(team: Team, **fields: str) -> Desk:
@@ -44,6 +45,16 @@ async def make_demo_desk(team: Team, **fields: str) -> Desk:
     output, _ = await process.communicate()
     assert process.returncode == 0, output.decode()
     return desk
+
+
+async def add_what_the_demo_lacks(desk: Desk) -> None:
+    """A context, a workspace of a person, and a variable, so that their pages show something."""
+    await desk.call("POST", "/v2/contexts", {"type": "tenant", "id": "acme", "data": {"name": "Acme"}})
+    await desk.call("POST", "/v1/integrations", SLACK)
+    await desk.call("POST", "/v1/channel-connections", CONNECTION)
+    await desk.call("POST", "/v1/channel-endpoints", ENDPOINT)
+    values = [{"_environmentId": desk.environment["_id"], "value": "help@example.com"}]
+    await desk.call("POST", "/v1/environment-variables", {"key": "SUPPORT_ADDRESS", "values": values})
 
 
 async def list_addresses(desk: Desk) -> list[str]:
@@ -59,8 +70,13 @@ async def list_addresses(desk: Desk) -> list[str]:
         f"/activity/{waiting['data'][0]['_id']}",
         "/workflows/order-shipped",
         "/workflows/order-shipped/versions",
+        "/workflows/welcome?step=mail",
+        "/layouts/larkspur",
+        "/translations/workflow/welcome",
+        "/translations/layout/larkspur",
         *(f"/subscribers/ada{part}" for part in PARTS_OF_A_SUBSCRIBER),
         f"/topics/{topics['data'][0]['key']}",
         f"/integrations/{integrations[-1]['_id']}",
+        f"/integrations/{next(one['_id'] for one in integrations if one['channel'] == 'email')}?part=replies",
         f"/webhooks/{endpoints[0]['_id']}",
     ]

@@ -132,3 +132,12 @@ async def test_a_new_email_starts_with_the_default_layout(desk: Desk, page: Page
     await layout.select_option("No layout")
     await expect(page.get_by_role("textbox", name="Subject", exact=True)).to_be_visible()
     assert await list_problems(page) == []
+
+
+async def test_the_preview_of_arabic_runs_from_right_to_left(desk: Desk, page: Page) -> None:
+    body = "<html><body><p>{{payload.greeting}}</p></body></html>"
+    await make_workflow(desk, {**MAIL, "controlValues": {"subject": "Hello", "body": body}})
+    await open_editor(desk, page, "?step=mail&language=ar_EG")
+    shown = page.get_by_role("region", name="Preview").frame_locator("iframe").locator("html")
+    await expect(shown).to_have_attribute("dir", "rtl")
+    await expect(shown).to_have_attribute("lang", "ar-EG")

@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import Page, Request, expect
 
-from tests.browser.dashboard.demo import list_addresses, make_demo_desk
+from tests.browser.dashboard.demo import add_what_the_demo_lacks, list_addresses, make_demo_desk
 from tests.browser.dashboard.desk import Desk, Team
 from tests.browser.dashboard.looks import list_problems
 
@@ -13,6 +13,7 @@ GROUPS = 4
 @pytest.fixture(scope="session")
 async def company(team: Team) -> Desk:
     desk = await make_demo_desk(team)
+    await add_what_the_demo_lacks(desk)
     # It stays for all tests.
     team.made.clear()
     return desk
@@ -27,7 +28,7 @@ async def test_every_page_is_accessible_and_fits(company: Desk, page: Page, grou
             others.append(request.url)
 
     page.on("request", note)
-    addresses = await list_addresses(company)
+    addresses = [*await list_addresses(company), "/contexts/tenant/acme"]
     found: list[str] = []
     for address in addresses[group::GROUPS]:
         await company.open(page, address)

@@ -166,3 +166,10 @@ async def test_layouts_are_accessible_and_fit(desk: Desk, page: Page) -> None:
         await expect(page.get_by_text("News").first).to_be_visible()
         found += [f"{path}: {problem}" for problem in await list_problems(page)]
     assert found == []
+
+
+async def test_a_long_body_scrolls_and_is_reached_by_keyboard(desk: Desk, page: Page) -> None:
+    await make_layout(desk, body=BODY.replace("<h1>", "<p>A line</p>\n" * 60 + "<h1>"))
+    await desk.open(page, "/layouts/news")
+    await expect(page.get_by_role("textbox", name="Body")).to_be_visible()
+    assert await list_problems(page) == []
