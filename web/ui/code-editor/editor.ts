@@ -131,6 +131,8 @@ function changeable({ label, isReadOnly, isInvalid }: EditorOptions): Extension[
     EditorView.editorAttributes.of({ class: isReadOnly ? "code-readonly" : "" }),
     EditorView.contentAttributes.of({
       "aria-label": label,
+      // It can be focused as it is; tools that look for what scrolls and cannot be reached by keyboard ask for this.
+      tabindex: "0",
       "aria-describedby": "description",
       ...(isReadOnly && { "aria-readonly": "true" }),
       ...(isInvalid && { "aria-invalid": "true" }),
