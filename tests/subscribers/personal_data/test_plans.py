@@ -32,7 +32,7 @@ VALUES: dict[str, Any] = {
     "emptied": "{}",
     "addresses": ["x"],
 }
-KEYS: dict[str, Any] = {"step": 1, "archived": False, "channel": "email", "address": "x"}
+KEYS: dict[str, Any] = {"step": 1, "archived": False, "channel": "email", "address": "x", "context_keys": "[]"}
 
 
 @pytest.mark.parametrize(("query", "index"), FOUND_BY)

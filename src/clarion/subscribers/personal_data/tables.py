@@ -153,7 +153,12 @@ EXPORTED = (
         columns=("id", "identifier", "integration_id", "context_keys", "workspace", "created_at", "updated_at"),
         keys={"id": "t.id"},
         json=frozenset({"context_keys", "workspace"}),
-        omitted={"subscriber_id": _OWNER, "auth": "tokens that the application was given by the workspace"},
+        omitted={
+            "subscriber_id": _OWNER,
+            "auth": "tokens that the application was given by the workspace",
+            "trouble": "why the workspace refused to renew them, in its words about the application",
+            "renewing_until": "while a process renews them",
+        },
     ),
     PersonTable(
         kind="channelEndpoint",
