@@ -56,6 +56,7 @@ from clarion.receipts.polling import poll_receipts
 from clarion.replies.actions import ReplyLimit
 from clarion.retention.worker import Retention
 from clarion.settings.model import Settings
+from clarion.subscribers.addresses.telegram.actions import StartLimit
 from clarion.subscribers.personal_data.erasure import continue_erasures
 from clarion.tracking.recorder import TrackingRecorder
 from clarion.vault import Vault, has_keys, open_configured_vault
@@ -260,6 +261,7 @@ def build_application(  # noqa: PLR0913 - what it is composed of
     share_member_services(services, database)
     services.shared.put(EnvironmentWatch, EnvironmentWatch(database, clock))
     services.shared.put(ReplyLimit, ReplyLimit())
+    services.shared.put(StartLimit, StartLimit())
     services.shared.put(LinkSecrets, LinkSecrets(database, vault))
     services.shared.put(TrackingRecorder, TrackingRecorder(database, services.measures))
     services.shared.put(GatheredReads, GatheredReads(database))

@@ -238,6 +238,23 @@ async def test_the_key_of_the_account_may_be_a_variable(api: Api, vendors: MailV
     assert len(vendors.hooks) == 2
 
 
+async def test_a_variable_in_the_place_of_the_key_is_not_overwritten(
+    api: Api, vendors: MailVendors, database: Database, vault: Vault
+) -> None:
+    value = {"_environmentId": (await api.get("/v1/environments/me")).json()["_id"], "value": "the-key-of-before"}
+    made = await api.post("/v1/environment-variables", json={"key": "KEY", "isSecret": True, "values": [value]})
+    assert made.status_code == 200, made.text
+    credentials = CREDENTIALS["sendgrid"] | {"secretKey": "{{env.KEY}}"}
+    body = {"providerId": "sendgrid", "channel": "email", "active": True, "credentials": credentials}
+    integration_id = (await api.post("/v1/integrations", json=body)).json()["_id"]
+
+    answer = await configure(api, integration_id)
+
+    assert (answer["success"], "refers to a variable" in answer["message"]) == (False, True)
+    assert len(vendors.hooks) == 1
+    assert await stored_key(api, database, vault, integration_id) == "{{env.KEY}}"
+
+
 async def test_the_change_of_the_key_is_in_the_audit_log_once(api: Api) -> None:
     integration_id = await make(api, "sendgrid")
 

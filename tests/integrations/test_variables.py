@@ -2,12 +2,21 @@
 
 import json
 import logging
+from functools import partial
 from typing import Any
 
 import httpx
 import pytest
+from msgspec.structs import replace
 
-from clarion.ids import id_text
+from clarion.db.port import Database
+from clarion.ids import IntegrationId, find_id, id_text
+from clarion.integrations.store import get_integration
+from clarion.integrations.variables import with_variables
+from clarion.providers.chat.webex_messaging import WebexCredentials
+from clarion.providers.definition.credentials import read_credentials
+from clarion.providers.definition.result import SendFailure
+from clarion.vault import Vault
 from clarion.vocabulary import Scope
 from tests.engine.conftest import _log_no_errors, logged_errors, world
 from tests.engine.providers import ADA, EMAIL, SENDER, account
@@ -111,6 +120,52 @@ async def test_what_cannot_be_used_is_refused(api: Api, credentials: dict[str, A
     assert list(problems) == [f"credentials.{path}"]
     assert message in problems[f"credentials.{path}"][0]
     assert "canary" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("provider", "channel", "given", "name"),
+    [
+        ("webex-messaging", "chat", {"clientId": "x", "secretKey": "x"}, "baseUrl"),
+        ("msteams", "chat", {"clientId": "x", "secretKey": "x"}, "baseUrl"),
+        ("nodemailer", "email", {"from": SENDER, "user": "x", "password": "x"}, "host"),
+        ("ses", "email", {"from": SENDER, "apiKey": "x", "secretKey": "x"}, "region"),
+        ("braze", "email", {"from": SENDER, "apiKey": "x", "appID": "x"}, "apiURL"),
+    ],
+)
+async def test_no_variable_decides_where_secrets_go(
+    api: Api, make_api: MakeApi, provider: str, channel: str, given: dict[str, str], name: str
+) -> None:
+    await put(api, "PLACE", "https://webexapis.com/v1")
+    weak = await make_api(scopes=[Scope.INTEGRATIONS_WRITE, Scope.ENVIRONMENTS_WRITE])
+    body = {"providerId": provider, "channel": channel}
+
+    for value, active in (("{{env.PLACE}}", True), ("https://{{env.PLACE}}/v1", True), ("{{ env.PLACE }}", False)):
+        credentials = {**given, name: value}
+        answer = await weak.post(INTEGRATIONS, json={**body, "active": active, "credentials": credentials})
+
+        assert "cannot refer to a variable" in problems_of(answer)[f"credentials.{name}"][0]
+
+
+async def test_a_stored_reference_of_a_server_is_not_replaced(api: Api, database: Database, vault: Vault) -> None:
+    made = await post(api)
+    stored = await database.read(
+        partial(
+            get_integration,
+            environment_id=api.environment.id,
+            integration_id=IntegrationId(find_id(made.json()["_id"]) or b""),
+            vault=vault,
+        )
+    )
+    credentials = {"clientId": "x", "secretKey": "{{env.KEY}}", "baseUrl": "{{env.PLACE}}"}
+    await put(api, "PLACE", "https://evil.example.com")
+    await put(api, "KEY", "key", isSecret=True)
+    old = replace(stored, provider_id="webex-messaging", credentials=credentials)
+
+    resolved = await database.read(partial(with_variables, integration=old, vault=vault))
+
+    assert resolved.credentials == {**credentials, "secretKey": "key"}
+    with pytest.raises(SendFailure, match=r"may not stand there: PLACE"):
+        read_credentials(WebexCredentials, resolved.credentials)
 
 
 async def test_an_inactive_integration_may_wait_for_its_variable(api: Api) -> None:

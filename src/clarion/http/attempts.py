@@ -47,6 +47,13 @@ class LeakyCounters:
             del self.levels[next(iter(self.levels))]
         self.levels[key] = (level, now)
 
+    def admit(self, key: Hashable, limit: AttemptLimit, now: Millis) -> bool:
+        """Count one more, unless there are too many; returns whether it was counted."""
+        if self.get_level(key, limit, now) + 1 > limit.burst:
+            return False
+        self.add(key, limit, now)
+        return True
+
     def remove(self, key: Hashable) -> None:
         """Take one back."""
         level, since = self.levels.get(key, (0.0, Millis(0)))

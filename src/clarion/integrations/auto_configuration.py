@@ -16,6 +16,7 @@ from clarion.integrations.model import Integration
 from clarion.integrations.variables import with_variables
 from clarion.integrations.wire import IntegrationOut
 from clarion.members.actions import base_url
+from clarion.providers.definition.references import list_references
 from clarion.providers.definition.result import SendFailure
 from clarion.secret import Secret
 from clarion.vocabulary import Scope
@@ -45,11 +46,13 @@ async def auto_configure_integration(call: DetachedCall, integration_id: Integra
     """
     services, vault = call.services, call.services.vault
 
-    async def find(db: Connection) -> Integration:
-        stored = await store.get_integration(db, call.environment_id, integration_id, vault)
-        return await with_variables(db, stored, vault)
+    async def find(db: Connection) -> tuple[Integration, Integration]:
+        found = await store.get_integration(db, call.environment_id, integration_id, vault)
+        return found, await with_variables(db, found, vault)
 
-    integration = await call.database.read(find)
+    stored, integration = await call.database.read(find)
+    if list_references(stored.credentials.get("secretKey")):
+        return _refused("The credential secretKey refers to a variable, where the key cannot be stored; empty it first")
     base = base_url(services.settings)
     if not base.startswith(_HTTPS):
         return _refused(f"Providers report to public addresses: CLARION_PUBLIC_URL must begin with {_HTTPS}")
@@ -62,7 +65,9 @@ async def auto_configure_integration(call: DetachedCall, integration_id: Integra
         name = services.names.to_wire(integration.provider_id)
         way_out = "register the address of receipts-address at the provider yourself"
         return _refused(f"The provider '{name}' has no API for this; {way_out}")
-    changed = await call.database.transaction(partial(_keep_key, call=call, integration_id=integration.id, key=key))
+    changed = await call.database.transaction(partial(_keep_key, call=call, asked=stored, key=key))
+    if changed is None:
+        return _refused("The credentials were changed while the provider was asked; do it again")
     shown = IntegrationOut.of(
         changed,
         call.caller.organization_id,
@@ -76,14 +81,16 @@ def _refused(message: str) -> AutoConfigurationOut:
     return AutoConfigurationOut(success=False, message=message)
 
 
-async def _keep_key(db: Connection, call: DetachedCall, integration_id: IntegrationId, key: Secret) -> Integration:
-    """Store the key that signs the receipts among the credentials, as they are now."""
+async def _keep_key(db: Connection, call: DetachedCall, asked: Integration, key: Secret) -> Integration | None:
+    """Store the key that signs the receipts; None if it may be that of another account than the one of now."""
     environment_id, vault = call.environment_id, call.services.vault
-    before = await store.get_integration(db, environment_id, integration_id, vault)
-    if (await with_variables(db, before, vault)).credentials.get("secretKey") == key.reveal():
+    before = await store.get_integration(db, environment_id, asked.id, vault)
+    if before.credentials.get("secretKey") == key.reveal():
         return before
+    if before.credentials != asked.credentials:
+        return None
     credentials = {**before.credentials, "secretKey": key.reveal()}
     changes = actions.IntegrationChanges(fields={"credentials": credentials}, check=False)
-    changed = await actions.update_integration(db, environment_id, integration_id, changes, vault=vault, now=call.now)
+    changed = await actions.update_integration(db, environment_id, asked.id, changes, vault=vault, now=call.now)
     await record(db, Action.INTEGRATION_UPDATE, author_of(call), call.now, before=before, after=changed)
     return changed

@@ -9,13 +9,16 @@ from clarion.content.environment import SECRET_MASK, EnvironmentContent, find_en
 from clarion.db.port import Connection
 from clarion.errors import Problem
 from clarion.integrations.model import Integration
-from clarion.providers.definition.fields import NOT_SECRET
+from clarion.providers.definition.fields import NOT_SECRET, SERVERS
 from clarion.providers.definition.references import is_misspelled, is_reference, list_references, replace_references
 from clarion.vault import Vault
 
 _FORM = "may refer to variables as {{env.KEY}}, without filters and other templates"
 _NO_VALUE = (
     "refers to the variable '{}', which has no value in this environment; set one in /v1/environment-variables/{}"
+)
+_OF_SERVER = (
+    "decides which server gets the secrets of the account, and cannot refer to a variable; write the value itself"
 )
 _EXPOSED = "refers to the variable '{}', which is secret: it must be the whole value of a credential that is secret"
 
@@ -26,6 +29,9 @@ def find_reference_problems(integration: Integration, content: EnvironmentConten
     for name, value in integration.credentials.items():
         if is_misspelled(value):
             problems[name] = Problem(_FORM)
+        if name in SERVERS and list_references(value):
+            problems[name] = Problem(_OF_SERVER)
+            continue
         for key in list_references(value):
             if integration.active and key not in content.env:
                 problems[name] = Problem(_NO_VALUE.format(key, key))
@@ -67,6 +73,8 @@ def _resolve(name: str, value: str, content: EnvironmentContent) -> str:
 
 
 def _may_stand(key: str, name: str, value: Any, content: EnvironmentContent) -> bool:
-    """Whether what is shown of the provider hides it, if it is secret: whole values of credentials are redacted."""
+    """Whether secrets stay where they are, and what is shown hides the value: whole values are redacted."""
+    if name in SERVERS:
+        return False
     is_secret = content.masked_env.get(key) == SECRET_MASK
     return not is_secret or (name not in NOT_SECRET and is_reference(value))

@@ -73,9 +73,10 @@ class IntegrationCredentials(Wire, forbid_unknown_fields=True):
     webhook_url: MaybeText = UNSET
     """The address that is called for each message."""
     redirect_url: MaybeText = UNSET
-    """Slack: where people return to after they have connected."""
+    """Slack, Teams and Webex: where people return to after they have connected."""
     hmac: MaybeFlag = UNSET
-    """In-app: whether sessions of the inbox need a hash that proves who the subscriber is."""
+    """In-app: whether sessions of the inbox need a hash that proves who the subscriber is. Slack, Teams, Webex and
+    Telegram: whether they need it to connect or link a chat."""
     service_account: MaybeText = UNSET
     """FCM: the whole JSON file of the service account. Secret."""
     ip_pool_name: MaybeText = UNSET

@@ -37,10 +37,7 @@ class ReplyLimit:
 
     def admit(self, message_id: MessageId, now: Millis) -> bool:
         """Count a reply, and return whether it is taken."""
-        if self._counters.get_level(message_id, MAX_PER_MESSAGE, now) + 1 > MAX_PER_MESSAGE.burst:
-            return False
-        self._counters.add(message_id, MAX_PER_MESSAGE, now)
-        return True
+        return self._counters.admit(message_id, MAX_PER_MESSAGE, now)
 
 
 class MailReply(Struct, frozen=True, kw_only=True):

@@ -69,6 +69,14 @@ def test_other_urls_are_refused(url: str) -> None:
     assert not is_accepted("webhookUrl", url)
 
 
+@pytest.mark.parametrize("provider_id", ["webex-messaging", "msteams"])
+@pytest.mark.parametrize("url", ["https://[", "https://webexapis.com/v1\n", "https://smba.trafficmanager.net/te\tams"])
+def test_an_address_of_a_vendor_is_a_url(provider_id: str, url: str) -> None:
+    problems = find_credential_problems(PROVIDERS[provider_id], {"baseUrl": url})
+
+    assert "must be an https URL" in problems["baseUrl"]
+
+
 @pytest.mark.parametrize("text", ["{}", '{"project_id": "x"}'])
 def test_a_service_account_is_a_json_object(text: str) -> None:
     assert is_accepted("serviceAccount", text)

@@ -231,12 +231,15 @@ async def test_a_person_is_linked_in_the_tenant_that_is_connected(teams: Api, mi
     wish = {"integrationIdentifier": "teams", "connectionIdentifier": "acme", "userScope": ["User.Read"]}
     query = await begin(teams, LINK, **wish)
     linked = await sign_in(teams, microsoft, query)
+    asked = len(microsoft.asked)
     microsoft.claims |= {"tid": OTHER_TENANT, "iss": f"https://login.microsoftonline.com/{OTHER_TENANT}/v2.0"}
     elsewhere = await sign_in(teams, microsoft, await begin(teams, LINK, **wish))
 
     assert query["scope"] == "openid User.Read"
     assert (linked.status_code, elsewhere.status_code) == (200, 400)
-    assert microsoft.forms[0][0] == "organizations"
+    assert microsoft.forms[0][0] == TENANT
+    # Nothing is installed in a tenant that is not connected.
+    assert (asked, len(microsoft.asked)) == (2, 2)
     (endpoint,) = (await teams.get(ENDPOINTS)).json()["data"]
     assert endpoint["endpoint"] == {"userId": PERSON, "tenantId": TENANT}
 

@@ -48,6 +48,7 @@ class Tokens:
         self.exchanges: list[dict[str, str]] = []
         self.sent: list[str | None] = []
         self.refusal: Reply | None = None
+        self.lifetime: int | None = LIFETIME // 1000
 
     def answer(self, request: Received) -> Reply:
         if not request.url.endswith(("/access_token", "/oauth.v2.access")):
@@ -62,7 +63,7 @@ class Tokens:
         self.given += 1
         self.valid = f"refresh-{self.given}"
         body = {"ok": True, "access_token": f"access-{self.given}", "refresh_token": self.valid}
-        return Reply(body=body | {"expires_in": LIFETIME // 1000})
+        return Reply(body=body | ({} if self.lifetime is None else {"expires_in": self.lifetime}))
 
 
 @pytest.fixture
@@ -146,6 +147,20 @@ async def test_a_token_that_has_ended_is_renewed_before_the_message_is_sent(
         "expiresAt": iso_text(Millis(clock.now() + LIFETIME)),
     }
     assert await trouble(world) is None
+
+
+async def test_a_token_without_an_end_is_not_renewed_with_each_message(
+    world: World, account: Integration, tokens: Tokens, clock: ManualClock, database: Database, vault: Vault
+) -> None:
+    clock.move(HOUR)
+    tokens.lifetime = None
+
+    await send(world)
+    await send(world)
+
+    assert tokens.sent == ["Bearer access-1"] * 2
+    assert len(tokens.exchanges) == 1
+    assert await stored_auth(world, database, vault) == {"accessToken": "access-1", "refreshToken": "refresh-1"}
 
 
 async def test_tokens_of_slack_that_rotate_are_renewed(world: World, tokens: Tokens, clock: ManualClock) -> None:

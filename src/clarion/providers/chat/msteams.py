@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition.credentials import Credentials, FormatRule
+from clarion.providers.definition.credentials import URL, Credentials, FormatRule
 from clarion.providers.definition.provider import ChatProvider, TokenExchange
 from clarion.providers.definition.receipts import RequestFlow
 from clarion.providers.definition.request import ProviderRequest, path_part
@@ -42,6 +42,8 @@ _TOKEN_MARGIN_SECONDS = 5 * 60
 
 
 def _is_service(text: str) -> bool:
+    if not URL.accepts(text):
+        return False
     parts = urlsplit(text)
     return parts.scheme == "https" and parts.netloc in _SERVICES and not parts.query and not parts.fragment
 

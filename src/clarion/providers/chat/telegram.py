@@ -19,6 +19,8 @@ from clarion.secret import Secret
 class TelegramCredentials(Credentials):
     api_token: Secret
     """The token of the bot, as BotFather gave it."""
+    hmac: bool = False
+    """Whether sessions of inboxes need a proof before they link a chat."""
 
     def url(self, method: str) -> str:
         return f"https://api.telegram.org/bot{path_part(self.api_token.reveal())}/{method}"

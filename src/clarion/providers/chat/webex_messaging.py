@@ -5,7 +5,7 @@ from typing import Annotated
 from urllib.parse import urlsplit
 
 from clarion.providers.chat.message import Chat
-from clarion.providers.definition.credentials import Credentials, FormatRule
+from clarion.providers.definition.credentials import URL, Credentials, FormatRule
 from clarion.providers.definition.provider import ChatProvider
 from clarion.providers.definition.request import ProviderRequest, Size, bearer, drop_empty
 from clarion.providers.definition.result import FailureKind, SendFailure, json_id, statuses
@@ -18,6 +18,8 @@ _TARGETS = ("roomId", "toPersonId", "toPersonEmail")
 
 
 def _is_webex(text: str) -> bool:
+    if not URL.accepts(text):
+        return False
     parts = urlsplit(text)
     return parts.scheme == "https" and parts.netloc in _HOSTS and not parts.query and not parts.fragment
 

@@ -159,8 +159,8 @@ def read_credentials(kind: type[A], given: Mapping[str, Any]) -> A:
     lacking = [key for value in given.values() for key in list_references(value)]
     if lacking:
         raise refuse_account(
-            f"The integration refers to variables of the environment that have no value here, or are secret and would "
-            f"be shown: {', '.join(lacking)}"
+            f"The integration refers to variables of the environment that have no value here, or may not stand there: "
+            f"{', '.join(lacking)}"
         )
     missing = [name for name in list_required(kind) if is_blank(given, name)]
     if missing:

@@ -25,9 +25,14 @@ NOT_SECRET = frozenset(
         *("tenantId", "businessAccountId"),
     }
 )
-_DESTINATIONS = (
-    *("host", "port", "baseUrl", "apiURL", "webhookUrl", "domain", "region", "tlsOptions", "ignoreTls", "secure"),
+SERVERS = frozenset(
+    {"host", "port", "baseUrl", "apiURL", "domain", "region", "tlsOptions", "requireTls", "ignoreTls", "secure"}
 )
+"""Credentials that decide which server gets the secrets of the account, and how: none refers to a variable.
+
+Else whoever may change variables, and no integration, could send secrets to a server of their own.
+"""
+_DESTINATIONS = (*SERVERS, "webhookUrl")
 
 
 class FieldKind(StrEnum):
@@ -158,7 +163,9 @@ DEFAULTS: dict[str, FieldText] = {
     "domain": FieldText("Domain"),
     "externalLink": FieldText("Link", "A link that alerts lead to."),
     "from": FieldText("Sender", "The number or name that messages come from."),
-    "hmac": FieldText("HMAC", "Whether a session of the inbox needs a hash that proves who the subscriber is."),
+    "hmac": FieldText(
+        "HMAC", "Whether the inbox, or linking a chat there, needs a hash that proves who the subscriber is."
+    ),
     "host": FieldText("Host", "The name of the server."),
     "idPath": FieldText("Path of the id", "Where the response has the id of the message, for example `data.id`."),
     "ignoreTls": FieldText("Never encrypt", "Sends without encryption even where the server offers it."),

@@ -1,18 +1,26 @@
 """Linking chats with bots of Telegram, against a vendor on loopback, on both databases."""
 
+import asyncio
+from functools import partial
 from urllib.parse import urlsplit
 
 import pytest
+from msgspec.structs import replace
 
 from clarion.clock import MINUTE, ManualClock
 from clarion.db.port import Database
 from clarion.ids import id_text
+from clarion.subscribers.addresses.model import MAX_ENDPOINTS
+from clarion.subscribers.addresses.oauth.store import get_account
 from clarion.subscribers.addresses.sealing import reencrypt_addresses
+from clarion.subscribers.addresses.telegram import store
+from clarion.subscribers.addresses.telegram.model import Bot
+from clarion.subscribers.addresses.telegram.registration import BotChanged, keep_webhook
 from clarion.vault import Vault
 from tests.conftest import VAULT_KEYS
 from tests.inbox.conftest import MakePerson
 from tests.providers.contract.vendor import Reply
-from tests.subscribers.addresses.support import create, rows_of
+from tests.subscribers.addresses.support import ENDPOINTS, create, rows_of
 from tests.subscribers.addresses.telegram.support import (
     BOT,
     CONFIGURE,
@@ -213,17 +221,103 @@ async def test_what_telegram_refuses_is_said_and_not_stored(
 
     assert (answer.status_code, text in answer.text) == (status, True)
     assert "the-first-token" not in answer.text
-    assert await rows_of(database, api, "telegram_webhooks") == []
+    assert [row["bot_id"] for row in await rows_of(database, api, "telegram_webhooks")] in ([], [""])
+    assert (await api.post(LINK, json={"integrationIdentifier": "bot", "subscriberId": "ada"})).status_code == 422
     assert len(telegram.calls) == {"setWebhook": 2}.get(method, 3 if status == 503 else 1)
 
 
-async def test_setting_it_again_changes_the_secret(api: Api, bot: str, telegram: Telegram) -> None:
+async def test_a_bot_works_however_its_registrations_overlap_or_end(
+    api: Api, bot: str, telegram: Telegram, database: Database
+) -> None:
     code, before = await begin(api), telegram.secret
+    (row,) = await rows_of(database, api, "telegram_webhooks")
 
-    await create(api, CONFIGURE, {})
+    # Telegram has set the webhook, and its answer is lost: nothing is stored after that.
+    telegram.refusals["setWebhook"] = Reply(status=502, body="no")
+    lost = await api.post(CONFIGURE, json={})
+    after = telegram.secret
+    del telegram.refusals["setWebhook"]
 
-    assert (await write(api, bot, before, f"/start {code}")).status_code == 401
-    assert "connected" in (await write(api, bot, telegram.secret, f"/start {code}")).json()["text"]
+    assert (lost.status_code, after) == (503, before)
+    assert "connected" in (await write(api, bot, after, f"/start {code}")).json()["text"]
+    await asyncio.gather(*(create(api, CONFIGURE, {}) for _ in range(3)))
+    assert {str(body["secret_token"]) for _, method, body in telegram.calls if method == "setWebhook"} == {before}
+    assert [one["secret"] for one in await rows_of(database, api, "telegram_webhooks")] == [row["secret"]]
+
+
+async def test_a_bot_that_was_exchanged_meanwhile_is_not_taken_for_the_new_one(
+    api: Api, bot: str, database: Database, vault: Vault
+) -> None:
+    get = partial(get_account, environment_id=api.environment.id, identifier="bot", vault=vault)
+    account = await database.read(get)
+    find = partial(store.find_webhook, environment_id=api.environment.id, integration_id=account.id, vault=vault)
+    webhook = await database.read(find)
+    assert webhook is not None
+    old = replace(webhook, bot=Bot(id="456", username="old_bot"))
+
+    with pytest.raises(BotChanged):
+        await database.transaction(partial(keep_webhook, webhook=old, integration=account, vault=vault))
+
+    assert await database.read(find) == webhook
+
+
+async def test_reports_do_not_count_in_the_limits_of_the_customer(api: Api, bot: str, telegram: Telegram) -> None:
+    me = (await api.get("/v1/environments/me")).json()["_id"]
+    limits = {"limits": {"global": {"perSecond": 0.001, "burst": 3}}}
+    assert (await api.patch(f"/v1/environments/{me}", json=limits)).status_code == 200
+
+    answers = [await write(api, bot, telegram.secret, f"/start {'x' * 32}") for _ in range(12)]
+
+    assert [answer.status_code for answer in answers] == [200] * 12
+    assert (await api.get("/v1/integrations")).status_code == 200
+    # Whoever tries codes gets no answers any more; others do.
+    assert [bool(answer.content) for answer in answers] == [True] * 10 + [False] * 2
+    assert (await write(api, bot, telegram.secret, f"/start {'x' * 32}", id=78)).content
+
+
+async def test_a_person_with_too_many_addresses_is_told_so_once(api: Api, bot: str, telegram: Telegram) -> None:
+    await create(api, "/v2/subscribers", {"subscriberId": "ada"})
+    place = {"integrationIdentifier": "bot", "subscriberId": "ada", "type": "telegram_chat"}
+    for number in range(MAX_ENDPOINTS):
+        await create(api, ENDPOINTS, {**place, "endpoint": {"chatId": str(number)}})
+    code = await begin(api, context={"tenant": "acme"})
+
+    answer = await write(api, bot, telegram.secret, f"/start {code}")
+
+    assert (answer.status_code, answer.json()["text"][:17]) == (200, "This did not work")
+    assert "ada" not in answer.text
+
+
+async def test_nobody_without_the_secret_learns_what_the_integration_lacks(api: Api, bot: str) -> None:
+    path = f"/v1/integrations/{bot.rpartition('/')[2]}"
+    assert (await api.put(path, json={"active": False, "credentials": {}})).status_code == 200
+
+    answer = await write(api, bot, "wrong", f"/start {'x' * 32}")
+
+    assert (answer.status_code, "apiToken" in answer.text) == (401, False)
+
+
+async def test_codes_of_other_contexts_and_of_sessions_without_proof_end_no_others(
+    api: Api, bot: str, telegram: Telegram, make_person: MakePerson
+) -> None:
+    ada = await make_person("ada", is_proven=False)
+    own, of_context = await begin(api), await begin(api, context={"tenant": "acme"})
+
+    assert (await ada.post(OWN_LINK, json={"integrationIdentifier": "bot"})).status_code < 300
+
+    for code in (own, of_context):
+        assert "connected" in (await write(api, bot, telegram.secret, f"/start {code}")).json()["text"]
+
+
+async def test_with_hmac_only_proven_sessions_connect_chats(api: Api, bot: str, make_person: MakePerson) -> None:
+    path = f"/v1/integrations/{bot.rpartition('/')[2]}"
+    changed = await api.put(path, json={"credentials": {"apiToken": "123:the-first-token", "hmac": True}})
+    ada = await make_person("ada", is_proven=False)
+
+    refused = await ada.post(OWN_LINK, json={"integrationIdentifier": "bot"})
+
+    assert not changed.json().get("unusedCredentials")
+    assert (refused.status_code, "hmac" in refused.text) == (422, True)
 
 
 async def test_deleting_the_integration_or_the_person_ends_their_links(

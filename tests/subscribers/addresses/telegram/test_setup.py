@@ -13,6 +13,7 @@ from clarion.db.port import Database
 from clarion.ids import id_text
 from clarion.settings.model import Settings
 from clarion.vault import Vault
+from clarion.vocabulary import Scope
 from tests.subscribers.addresses.support import create, rows_of
 from tests.subscribers.addresses.telegram.support import (
     BOT,
@@ -24,7 +25,7 @@ from tests.subscribers.addresses.telegram.support import (
     write,
 )
 from tests.subscribers.addresses.vendors import Telegram
-from tests.support import Api
+from tests.support import Api, MakeApi
 
 
 async def test_a_phone_gives_the_integration_its_bot(
@@ -72,6 +73,33 @@ async def test_showing_the_page_changes_nothing_and_old_links_show_nothing(
     for late in (path, path[:-1] + ("a" if path[-1] != "a" else "b"), "/connect/telegram/none?token=x"):
         for answer in (await api.get(late), await api.post(late, content=b"botToken=123%3Athe-first-token")):
             assert (answer.status_code, "Secret project" in answer.text) == (404, False)
+
+
+async def test_a_page_for_a_person_needs_the_scope_of_people(api: Api, make_api: MakeApi) -> None:
+    await create(api, "/v1/integrations", BOT)
+    await create(api, "/v2/subscribers", {"subscriberId": "ada"})
+    weak = await make_api(scopes=[Scope.INTEGRATIONS_WRITE])
+
+    for key in ("ada", "nobody"):
+        refused = await weak.post(MOBILE, json={"subscriberId": key})
+        assert (refused.status_code, "subscribers:write" in refused.text) == (403, True)
+    assert (await weak.post(MOBILE, json={})).status_code == 200
+
+
+async def test_the_page_tells_nothing_of_other_credentials(api: Api) -> None:
+    made = await create(api, "/v1/integrations", {**BOT, "active": False, "credentials": {}})
+    path = (await create(api, MOBILE, {}))["url"].removeprefix(PUBLIC)
+    values = [{"_environmentId": id_text(api.environment.id), "value": "example.com"}]
+    await create(api, "/v1/environment-variables", {"key": "GONE", "values": values})
+    credentials = {"apiToken": "123:the-first-token", "redirectUrl": "https://{{env.GONE}}"}
+    changed = await api.put(f"/v1/integrations/{made['_id']}", json={"active": True, "credentials": credentials})
+    assert changed.status_code == 200, changed.text
+    assert (await api.delete("/v1/environment-variables/GONE")).status_code < 300
+
+    done = await api.post(path, content=b"botToken=123%3Athe-first-token", headers={"Authorization": ""})
+
+    assert (done.status_code, "This did not work" in done.text, "GONE" in done.text) == (400, True, False)
+    assert done.headers["content-type"].startswith("text/html")
 
 
 async def test_a_code_for_a_chat_opens_no_page(api: Api, bot: str) -> None:

@@ -11,6 +11,7 @@ from clarion.ids import EnvironmentId, SubscriberKey
 from clarion.integrations.model import Integration
 from clarion.subscribers.addresses import connections
 from clarion.subscribers.addresses.oauth import store
+from clarion.subscribers.addresses.oauth.id_token import is_guid
 from clarion.subscribers.addresses.oauth.model import (
     CALLBACK_PATH,
     STATE_LIFETIME,
@@ -62,6 +63,7 @@ async def begin_attempt(
         connection_identifier=wish.connection_identifier,
         links_person=wish.links_person and wish.subscriber_key is not None,
         replaces=wish.replaces,
+        tenant=await _find_tenant(db, account, wish, person, vault) if vendor.signs_in_to_tenants else None,
     )
     return vendor.authorize_url(client, attempt, seal_state(attempt, vault), wish.scope)
 
@@ -71,6 +73,25 @@ async def take_attempt(db: Connection, attempt: Attempt, vault: Vault, now: Mill
     if not await store.spend_attempt(db, attempt, now):
         raise OAuthProblem("This address was used already. Begin again where you came from.")
     return await store.get_account_by_id(db, attempt.environment_id, attempt.integration_id, vault)
+
+
+async def _find_tenant(
+    db: Connection, account: Integration, wish: Wish, person: Subscriber | None, vault: Vault
+) -> str | None:
+    """The tenant of the connection by which a person is to be linked: nobody signs in to another one."""
+    if wish.step is not OAuthStep.LINK:
+        return None
+    environment_id = account.environment_id
+    if wish.connection_identifier is not None:
+        connection = await connections.find_connection(db, environment_id, wish.connection_identifier, vault)
+    else:
+        own = (None if person is None else person.id, wish.context_keys)
+        shared = (None, wish.context_keys)
+        connection = await connections.find_connection_of(
+            db, environment_id, account.id, own, vault
+        ) or await connections.find_connection_of(db, environment_id, account.id, shared, vault)
+    tenant = "" if connection is None else connection.workspace["id"].lower()
+    return tenant if is_guid(tenant) else None
 
 
 async def _check_connection(

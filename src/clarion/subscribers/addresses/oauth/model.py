@@ -48,7 +48,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
     replaces: bool = False
     """Whether what was connected before may be changed; when it is finished, there may be more than when it began."""
     tenant: str | None = None
-    """The tenant of Microsoft that is said to have consented, and that whoever was there signs in to."""
+    """The tenant of Microsoft that a person signs in to: that of the connection, or the one said to have consented."""
 
     @property
     def nonce(self) -> str:

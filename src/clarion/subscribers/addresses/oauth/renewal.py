@@ -22,7 +22,7 @@ from clarion.providers.definition.result import (
 )
 from clarion.subscribers.addresses.model import ConnectionTrouble
 from clarion.subscribers.addresses.oauth import tokens
-from clarion.subscribers.addresses.oauth.vendor import ChatVendor, OAuthClient, read_auth
+from clarion.subscribers.addresses.oauth.vendor import MOMENTS, ChatVendor, OAuthClient, read_auth
 from clarion.subscribers.addresses.oauth.vendors import get_vendor
 from clarion.subscribers.model import ExpiringToken
 from clarion.vault import Vault
@@ -132,7 +132,9 @@ class TokenRenewer:
         if isinstance(result, _Refused):
             await tokens.update_trouble(db, token.environment_id, token.connection_id, result.trouble(now))
             return result.failure()
-        auth = stored.auth | result
+        # Moments of the tokens before say nothing of the new ones.
+        kept = {name: value for name, value in stored.auth.items() if name not in MOMENTS}
+        auth = kept | result
         await tokens.update_tokens(db, token.environment_id, token.connection_id, (auth, now), self._vault)
         return auth["accessToken"]
 

@@ -48,7 +48,10 @@ def _read_answer(
         return _read_consent(redirected)
     person = yield from _sign_in(client, attempt, redirected, now)
     if attempt.tenant is not None and person.tenant != attempt.tenant:
-        raise OAuthProblem("You signed in to another tenant than the one that was consented for.")
+        raise OAuthProblem("You signed in to another tenant than the one that is connected.")
+    if attempt.tenant is None:
+        # Before anything is installed there: nothing is connected, or what is no tenant.
+        raise OAuthProblem("No tenant is connected. Connect it first.")
     is_linking = attempt.step is OAuthStep.LINK or attempt.links_person
     problem = (yield from _install_app(client, person)) if is_linking else None
     return Grant(
@@ -118,4 +121,5 @@ TEAMS = ChatVendor(
     person_type=EndpointType.MS_TEAMS_USER,
     authorize_url=_authorize_url,
     read_answer=_read_answer,
+    signs_in_to_tenants=True,
 )

@@ -13,6 +13,9 @@ from clarion.secret import PartlyPrinted
 from clarion.subscribers.addresses.model import EndpointType
 from clarion.subscribers.addresses.oauth.model import Attempt, OAuthProblem
 
+MOMENTS = ("expiresAt", "refreshTokenExpiresAt")
+"""When the tokens of a connection end."""
+
 
 class OAuthClient(PartlyPrinted, frozen=True, kw_only=True):
     """The app at the vendor, as the integration has it."""
@@ -66,6 +69,8 @@ class ChatVendor(Struct, frozen=True, kw_only=True):
     """Returns the address for an attempt: with its state, and the scopes if the caller wants others."""
     read_answer: Callable[[OAuthClient, Attempt, Redirected, Millis], RequestFlow[Grant | Onward]]
     """Asks the vendor what the answer grants; raises OAuthProblem."""
+    signs_in_to_tenants: bool = False
+    """Whether people are sent to the tenant of the connection that they are linked by."""
     renewal_request: Callable[[OAuthClient, str], ProviderRequest] | None = None
     """Asks for new tokens with a refresh token; None if tokens of this vendor do not expire."""
     accepts_renewal: Callable[[ProviderAnswer], bool] = lambda answer: answer.is_success

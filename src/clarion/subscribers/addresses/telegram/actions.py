@@ -1,20 +1,18 @@
 """Setting up bots and linking chats: what is stored, and under which conditions."""
 
-import secrets
-
 from msgspec import Struct
 from msgspec.structs import replace
 
 from clarion.audit.model import SERVICE, Action, Author
 from clarion.audit.recording import record
-from clarion.clock import Millis
+from clarion.clock import SECOND, Millis
 from clarion.db.port import Connection
-from clarion.errors import Busy, Invalid
-from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey
+from clarion.errors import Invalid
+from clarion.http.attempts import AttemptLimit, LeakyCounters
+from clarion.ids import EnvironmentId, IntegrationId, SubscriberId, SubscriberKey
 from clarion.integrations.actions import IntegrationChanges, update_integration
 from clarion.integrations.model import Integration
 from clarion.integrations.store import get_integration
-from clarion.providers.sending.gateway import ProviderGateway
 from clarion.secret import Secret
 from clarion.subscribers.addresses import endpoints
 from clarion.subscribers.addresses.actions import EndpointDraft, create_endpoint
@@ -30,12 +28,12 @@ from clarion.subscribers.addresses.telegram.model import (
     CodePurpose,
     TelegramWebhook,
     make_code,
-    webhook_url,
 )
 from clarion.subscribers.store import get_subscriber, list_subscribers_by_id
 from clarion.vault import Vault
 
-_SECRET_BYTES = 32
+MAX_PER_CHAT = AttemptLimit(10, Millis(30 * SECOND))
+"""Whoever opens more links in a chat gets no answer for some time."""
 _FIELD = "integrationIdentifier"
 
 
@@ -56,6 +54,17 @@ class ChatWish(Struct, frozen=True, kw_only=True):
     """Whether the caller may change what was connected before, and not only add."""
 
 
+class StartLimit:
+    """How many links were opened in each chat with a bot, as it was reported to this process."""
+
+    def __init__(self) -> None:
+        self._counters = LeakyCounters()
+
+    def admit(self, integration_id: IntegrationId, start: bot.Start, now: Millis) -> bool:
+        """Count a link, and return whether it is looked up."""
+        return self._counters.admit((integration_id, start.chat_id), MAX_PER_CHAT, now)
+
+
 class NotLinked(Exception):
     """Why a code connects nothing."""
 
@@ -73,58 +82,25 @@ async def get_telegram(db: Connection, environment_id: EnvironmentId, identifier
 
 
 def read_token(account: Integration) -> Secret:
-    token = account.credentials.get("apiToken")
-    if not isinstance(token, str) or not token:
+    token = _find_token(account)
+    if token is None:
         raise Invalid.field(_FIELD, "lacks the credential apiToken, the token of the bot", account.identifier)
-    return Secret(token)
+    return token
 
 
-def can_report_to(base: str) -> bool:
-    """Telegram reports to addresses that begin with https alone."""
-    return base.startswith("https://")
-
-
-async def register_webhook(
-    gateway: ProviderGateway, token: Secret, asked: Bot, integration: Integration, *, base: str, now: Millis
-) -> TelegramWebhook:
-    """Have Telegram report to us, with a new secret; raises BotRefused and BotUnreachable. Nothing is stored yet.
-
-    What Telegram reports before the webhook is stored is refused, and Telegram repeats it.
-    """
-    secret = Secret(secrets.token_urlsafe(_SECRET_BYTES))
-    url = webhook_url(base, integration.environment_id, integration.id)
-    await bot.set_webhook(gateway, token, url, secret)
-    return TelegramWebhook(
-        environment_id=integration.environment_id,
-        integration_id=integration.id,
-        bot=asked,
-        secret=secret,
-        configured_at=now,
-    )
-
-
-async def configure(gateway: ProviderGateway, integration: Integration, *, base: str, now: Millis) -> TelegramWebhook:
-    """Register the webhook of an integration; raises Invalid and Busy. Nothing is stored yet."""
-    token = read_token(integration)
-    if not can_report_to(base):
-        message = f"cannot be reported to: CLARION_PUBLIC_URL must begin with https://, and the address is {base}"
-        raise Invalid.field(_FIELD, message)
-    try:
-        asked = await bot.fetch_bot(gateway, token)
-        return await register_webhook(gateway, token, asked, integration, base=base, now=now)
-    except bot.BotRefused as problem:
-        raise Invalid.field(_FIELD, f"cannot be configured. {problem}", integration.identifier) from None
-    except bot.BotUnreachable as problem:
-        raise Busy(str(problem)) from None
+def is_of_bot(webhook: TelegramWebhook, account: Integration) -> bool:
+    """Whether a webhook is that of the bot whose token the integration has now."""
+    token = _find_token(account)
+    return token is not None and bool(webhook.bot.id) and webhook.bot.id == bot.bot_id_of(token)
 
 
 async def create_chat_link(
     db: Connection, account: Integration, wish: ChatWish, *, vault: Vault, now: Millis
 ) -> NewChatLink:
     """Make a code with which a person connects a chat with the bot; raises Invalid if the bot would not report it."""
-    token = read_token(account)
+    read_token(account)
     webhook = await store.find_webhook(db, account.environment_id, account.id, vault)
-    if webhook is None or webhook.bot.id != bot.bot_id_of(token):
+    if webhook is None or not is_of_bot(webhook, account):
         way_out = f"POST /v1/integrations/{account.identifier}/webhook/configure first"
         raise Invalid.field(_FIELD, f"has no webhook for its bot, so that nobody could be linked; {way_out}")
     link = ChatLink(
@@ -204,3 +180,8 @@ async def finish_setup(
     changed = await update_integration(db, link.environment_id, link.integration_id, changes, vault=vault, now=now)
     await record(db, Action.INTEGRATION_UPDATE, Author(actor=SERVICE), now, before=before, after=changed)
     return changed
+
+
+def _find_token(account: Integration) -> Secret | None:
+    token = account.credentials.get("apiToken")
+    return Secret(token) if isinstance(token, str) and token else None

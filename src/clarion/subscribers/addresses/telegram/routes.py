@@ -12,7 +12,7 @@ from clarion.audit.recording import author_of, record_event
 from clarion.clock import iso_text
 from clarion.contexts.requested import store_contexts
 from clarion.db.port import Connection
-from clarion.errors import Malformed, NotFound, RateLimited, Unauthenticated
+from clarion.errors import Busy, Forbidden, Invalid, Malformed, NotFound, RateLimited, Unauthenticated
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.http.responses import PageResponse, RawResponse
 from clarion.ids import EnvironmentId, IntegrationId, SubscriberKey, find_id
@@ -26,7 +26,7 @@ from clarion.secret import Secret
 from clarion.settings.rate_limits import LimitCategory
 from clarion.subscribers.addresses.oauth.proof import check_context_hash
 from clarion.subscribers.addresses.oauth.store import get_account_by_id
-from clarion.subscribers.addresses.telegram import actions, bot, page, store
+from clarion.subscribers.addresses.telegram import actions, bot, page, registration, store
 from clarion.subscribers.addresses.telegram.linking import ChatLinkWish, make_link
 from clarion.subscribers.addresses.telegram.model import (
     SETUP_PATH,
@@ -86,23 +86,23 @@ async def make_chat_link(call: Call, body: ChatLinkIn) -> ChatLinkOut:
     transaction=Transaction.NONE,
 )
 async def configure_telegram_webhook(call: DetachedCall, identifier: str) -> TelegramWebhookOut:
-    """Have Telegram report what people write to the bot of an integration, with a new secret."""
-    services = call.services
-    find = partial(
-        actions.get_telegram, environment_id=call.environment_id, identifier=identifier, vault=services.vault
-    )
+    """Have Telegram report what people write to the bot of an integration."""
+    vault = call.services.vault
+    find = partial(actions.get_telegram, environment_id=call.environment_id, identifier=identifier, vault=vault)
     integration = await call.database.read(find)
-    base = base_url(services.settings)
-    webhook = await actions.configure(services.gateway, integration, base=base, now=call.now)
-    url = webhook_url(base, integration.environment_id, integration.id)
+    webhook = await registration.configure(call, integration)
+    url = webhook_url(base_url(call.services.settings), integration.environment_id, integration.id)
 
     async def put(db: Connection) -> None:
-        await store.put_webhook(db, webhook, services.vault)
+        await registration.keep_webhook(db, webhook, integration, vault)
         details = {"webhookUrl": url, "botUsername": webhook.bot.username}
         action = Action.INTEGRATION_CONFIGURE_WEBHOOK
         await record_event(db, action, integration, author_of(call), call.now, details=details)
 
-    await call.database.transaction(put)
+    try:
+        await call.database.transaction(put)
+    except registration.BotChanged:
+        raise Busy("The integration got another bot meanwhile; call this again") from None
     return TelegramWebhookOut(
         webhook_url=url,
         configured_at=iso_text(webhook.configured_at),
@@ -119,6 +119,8 @@ async def configure_telegram_webhook(call: DetachedCall, identifier: str) -> Tel
 )
 async def make_mobile_link(call: Call, identifier: str, body: MobileLinkIn) -> MobileLinkOut:
     """Make a page for a phone, of one use within five minutes, where somebody enters the token of a bot."""
+    if body.subscriber_id is not None and not call.caller.has_scope(Scope.SUBSCRIBERS_WRITE):
+        raise Forbidden(f"This API key lacks the scope '{Scope.SUBSCRIBERS_WRITE}', which subscriberId needs")
     account = await actions.get_telegram(call.db, call.environment_id, identifier, call.services.vault)
     key = None if body.subscriber_id is None else SubscriberKey(body.subscriber_id)
     code, expires_at = await actions.create_setup_link(call.db, account, key, call.now)
@@ -141,13 +143,11 @@ async def receive_telegram(call: DetachedCall, environment_id: str, integration_
     """Receive what somebody wrote to a bot; a code of a link connects their chat."""
     integration, webhook = await _find_bot(call, environment_id, integration_id)
     given = call.request.headers.get(b"x-telegram-bot-api-secret-token", b"").decode("latin-1")
-    is_current = webhook.bot.id == bot.bot_id_of(actions.read_token(integration))
-    if not is_same(given, webhook.secret.reveal()) or not is_current:
+    if not is_same(given, webhook.secret.reveal()) or not actions.is_of_bot(webhook, integration):
         raise Unauthenticated("The secret is not that of the webhook")
-    call.response_headers.extend(await call.services.limiter.admit(integration.environment_id, LimitCategory.ALL))
     update = _read_update(call.request.body)
     start = bot.read_start(update)
-    if start is None:
+    if start is None or not call.services.shared.get(actions.StartLimit).admit(integration.id, start, call.now):
         return _NOTHING
     texts = TEXTS[choose_language(bot.read_language(update), "", "")]
     link = partial(actions.link_chat, integration=integration, start=start, vault=call.services.vault, now=call.now)
@@ -157,6 +157,9 @@ async def receive_telegram(call: DetachedCall, environment_id: str, integration_
         return _say(start, texts.taken)
     except actions.NotLinked:
         return _say(start, f"{texts.invalid}. {texts.ask_again}")
+    except (Invalid, NotFound):
+        # Telegram repeats what is not answered with a success.
+        return _say(start, texts.failed)
     return _say(start, texts.linked)
 
 
@@ -282,22 +285,23 @@ def _read_token(body: bytes) -> str:
 
 async def _finish(visit: _Setup, token: Secret, asked: Bot) -> PageResponse:
     call, link, reader = visit.call, visit.link, visit.reader
-    services = call.services
-    finish = partial(actions.finish_setup, link=link, code=reader.code, token=token, vault=services.vault, now=call.now)
+    vault = call.services.vault
+    finish = partial(actions.finish_setup, link=link, code=reader.code, token=token, vault=vault, now=call.now)
     try:
         integration = await call.database.transaction(finish)
     except (actions.NotLinked, NotFound):
         return _refuse(reader)
-    webhook, base = None, base_url(services.settings)
-    if actions.can_report_to(base):
+    except Invalid:
+        # What is wrong is for those who may see the integration.
+        return await _show_form(visit, 400, reader.texts.failed)
+    url, has_webhook = None, registration.can_report_to(base_url(call.services.settings))
+    if has_webhook:
         try:
-            webhook = await actions.register_webhook(
-                services.gateway, token, asked, integration, base=base, now=call.now
-            )
-        except (bot.BotRefused, bot.BotUnreachable):
-            webhook = None
-    url = None if webhook is None else await _store_webhook(visit, integration, webhook)
-    return _page(200, page.render_result(reader, asked.username, url, has_webhook=webhook is not None))
+            webhook = await registration.register_webhook(call, integration, token, asked)
+            url = await _store_webhook(visit, integration, webhook)
+        except (bot.BotRefused, bot.BotUnreachable, registration.BotChanged, NotFound):
+            has_webhook = False
+    return _page(200, page.render_result(reader, asked.username, url, has_webhook=has_webhook))
 
 
 async def _store_webhook(visit: _Setup, integration: Integration, webhook: TelegramWebhook) -> str | None:
@@ -306,7 +310,7 @@ async def _store_webhook(visit: _Setup, integration: Integration, webhook: Teleg
     vault = call.services.vault
 
     async def store_both(db: Connection) -> str | None:
-        await store.put_webhook(db, webhook, vault)
+        await registration.keep_webhook(db, webhook, integration, vault)
         if subscriber_id is None:
             return None
         wish = actions.ChatWish(subscriber_id=subscriber_id)

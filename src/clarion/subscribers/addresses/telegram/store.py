@@ -10,11 +10,14 @@ from clarion.subscribers.addresses.telegram.model import Bot, ChatLink, CodePurp
 from clarion.vault import Vault
 
 FIND_WEBHOOK = sql("SELECT * FROM telegram_webhooks WHERE environment_id = :environment_id AND id = :id")
-PUT_WEBHOOK = sql("""
+INSERT_WEBHOOK = sql("""
     INSERT INTO telegram_webhooks (environment_id, id, bot_id, bot_username, secret, configured_at)
-    VALUES (:environment_id, :id, :bot_id, :bot_username, :secret, :configured_at)
-    ON CONFLICT (environment_id, id) DO UPDATE
-    SET bot_id = :bot_id, bot_username = :bot_username, secret = :secret, configured_at = :configured_at
+    VALUES (:environment_id, :id, '', '', :secret, :configured_at)
+    ON CONFLICT (environment_id, id) DO NOTHING
+""")
+UPDATE_WEBHOOK = sql("""
+    UPDATE telegram_webhooks SET bot_id = :bot_id, bot_username = :bot_username, configured_at = :configured_at
+    WHERE environment_id = :environment_id AND id = :id
 """)
 DELETE_WEBHOOK = sql("DELETE FROM telegram_webhooks WHERE environment_id = :environment_id AND id = :id")
 
@@ -22,7 +25,7 @@ DELETE_EXPIRED = sql("DELETE FROM chat_links WHERE environment_id = :environment
 DELETE_EARLIER_OF_PERSON = sql("""
     DELETE FROM chat_links
     WHERE environment_id = :environment_id AND integration_id = :integration_id AND subscriber_id = :subscriber_id
-    AND purpose = 'chat'
+    AND purpose = 'chat' AND context_keys = :context_keys AND replaces = :replaces
 """)
 DELETE_EARLIER_SETUPS = sql("""
     DELETE FROM chat_links
@@ -64,15 +67,22 @@ async def find_webhook(
     )
 
 
-async def put_webhook(db: Connection, webhook: TelegramWebhook, vault: Vault) -> None:
-    """Store a webhook instead of an earlier one of the integration."""
+async def insert_webhook(
+    db: Connection, environment_id: EnvironmentId, integration_id: IntegrationId, secret: Secret, vault: Vault
+) -> None:
+    """Store the secret of a webhook that no bot has yet, unless there is one."""
+    sealed = vault.seal(secret.reveal(), context=environment_id + integration_id)
+    await db.execute(INSERT_WEBHOOK, environment_id=environment_id, id=integration_id, secret=sealed, configured_at=0)
+
+
+async def update_webhook(db: Connection, webhook: TelegramWebhook) -> None:
+    """Store which bot reports; the secret stays."""
     await db.execute(
-        PUT_WEBHOOK,
+        UPDATE_WEBHOOK,
         environment_id=webhook.environment_id,
         id=webhook.integration_id,
         bot_id=webhook.bot.id,
         bot_username=webhook.bot.username,
-        secret=vault.seal(webhook.secret.reveal(), context=webhook.environment_id + webhook.integration_id),
         configured_at=webhook.configured_at,
     )
 
@@ -82,7 +92,13 @@ async def insert_link(db: Connection, link: ChatLink, code: str, now: Millis) ->
     place = {"environment_id": link.environment_id, "integration_id": link.integration_id}
     await db.execute(DELETE_EXPIRED, environment_id=link.environment_id, now=now)
     if link.purpose is CodePurpose.CHAT:
-        await db.execute(DELETE_EARLIER_OF_PERSON, **place, subscriber_id=link.subscriber_id)
+        await db.execute(
+            DELETE_EARLIER_OF_PERSON,
+            **place,
+            subscriber_id=link.subscriber_id,
+            context_keys=json_text(list(link.context_keys)),
+            replaces=link.replaces,
+        )
     else:
         await db.execute(DELETE_EARLIER_SETUPS, **place)
     await db.execute(

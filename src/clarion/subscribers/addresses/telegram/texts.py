@@ -29,6 +29,8 @@ class BotTexts(Struct, frozen=True, kw_only=True):
     """What the bot says in a chat that was connected."""
     taken: str
     """What the bot says if another chat is connected."""
+    failed: str
+    """What both say where more cannot be told to whoever is there."""
     is_right_to_left: bool = False
 
 
@@ -49,6 +51,7 @@ TEXTS: Final = {
         too_many="There are too many requests at the moment. Please try again later.",
         linked="You are connected. Messages will arrive in this chat.",
         taken="Another chat is connected already, and this link cannot replace it.",
+        failed="This did not work. Please ask whoever gave you the link.",
     ),
     "de": BotTexts(
         title="Telegram-Bot verbinden",
@@ -67,6 +70,7 @@ TEXTS: Final = {
         too_many="Zurzeit gibt es zu viele Anfragen. Bitte versuchen Sie es später noch einmal.",
         linked="Sie sind verbunden. Nachrichten kommen in diesem Chat an.",
         taken="Ein anderer Chat ist schon verbunden, und dieser Link kann ihn nicht ersetzen.",
+        failed="Das hat nicht geklappt. Bitte wenden Sie sich an die Person, von der Sie den Link haben.",
     ),
     "fr": BotTexts(
         title="Connecter un bot Telegram",
@@ -84,6 +88,7 @@ TEXTS: Final = {
         too_many="Il y a trop de requêtes en ce moment. Veuillez réessayer plus tard.",
         linked="Vous êtes connecté. Les messages arriveront dans cette discussion.",
         taken="Une autre discussion est déjà connectée, et ce lien ne peut pas la remplacer.",
+        failed="Cela n’a pas fonctionné. Veuillez vous adresser à la personne qui vous a donné le lien.",
     ),
     "es": BotTexts(
         title="Conectar un bot de Telegram",
@@ -101,6 +106,7 @@ TEXTS: Final = {
         too_many="Hay demasiadas solicitudes en este momento. Inténtelo más tarde.",
         linked="Está conectado. Los mensajes llegarán a este chat.",
         taken="Ya hay otro chat conectado, y este enlace no puede sustituirlo.",
+        failed="No ha funcionado. Consulte a quien le dio el enlace.",
     ),
     "pt": BotTexts(
         title="Conectar um bot do Telegram",
@@ -118,6 +124,7 @@ TEXTS: Final = {
         too_many="Há demasiados pedidos neste momento. Tente mais tarde.",
         linked="Está conectado. As mensagens chegarão a esta conversa.",
         taken="Outra conversa já está conectada, e este link não a pode substituir.",
+        failed="Não funcionou. Fale com quem lhe deu o link.",
     ),
     "it": BotTexts(
         title="Collegare un bot di Telegram",
@@ -135,6 +142,7 @@ TEXTS: Final = {
         too_many="Al momento ci sono troppe richieste. Riprovi più tardi.",
         linked="È collegato. I messaggi arriveranno in questa chat.",
         taken="Un’altra chat è già collegata, e questo link non può sostituirla.",
+        failed="Non ha funzionato. Si rivolga a chi le ha dato il link.",
     ),
     "nl": BotTexts(
         title="Een Telegram-bot verbinden",
@@ -152,6 +160,7 @@ TEXTS: Final = {
         too_many="Er zijn op dit moment te veel verzoeken. Probeer het later opnieuw.",
         linked="U bent verbonden. Berichten komen in deze chat aan.",
         taken="Er is al een andere chat verbonden, en deze link kan die niet vervangen.",
+        failed="Dat is niet gelukt. Vraag het aan degene van wie u de link hebt.",
     ),
     "ar": BotTexts(
         title="ربط بوت تيليجرام",
@@ -169,6 +178,7 @@ TEXTS: Final = {
         too_many="هناك طلبات كثيرة في الوقت الحالي. يُرجى المحاولة لاحقًا.",
         linked="تم الربط. ستصل الرسائل إلى هذه المحادثة.",
         taken="هناك محادثة أخرى مرتبطة بالفعل، ولا يمكن لهذا الرابط استبدالها.",
+        failed="لم ينجح ذلك. يرجى التواصل مع من أعطاك الرابط.",
         is_right_to_left=True,
     ),
 }
