@@ -1,5 +1,7 @@
 """Reply callbacks of steps, from the mail that somebody replies to, to the receiver."""
 
+import asyncio
+import base64
 import hashlib
 import hmac
 import json
@@ -9,18 +11,18 @@ from typing import Any
 import httpx
 import pytest
 
-from clarion.app import Application
 from clarion.clock import DAY, SECOND, ManualClock
 from clarion.db.port import Database
 from clarion.ids import id_text
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vault import Vault
+from clarion.vocabulary import Scope
 from clarion.webhooks.sender import WebhookSender
 from tests.engine.providers import ADA, Account, account
 from tests.engine.support import World, details, step
 from tests.providers.loopback import answering
 from tests.replies.test_routes import DOMAIN, FORM, RAW, form, listen, switch_on
-from tests.support import Api
+from tests.support import Api, MakeApi, Site
 from tests.webhooks.support import Receiver, receiver
 
 __all__ = ["listen"]
@@ -85,8 +87,7 @@ async def test_a_reply_is_posted_to_the_url_of_the_step(
 
     (received,) = hook.received
     body = json.loads(received.body)
-    proof = hmac.new(world.api.key.encode(), b"ada", hashlib.sha256).hexdigest()
-    assert body["hmac"] == proof
+    assert set(body) == BODY
     assert body["mail"]["text"] == "Yes, please"
     assert body["message"]["subscriberId"] == "ada"
     assert body["payload"] == {"order": "A1"}
@@ -95,11 +96,39 @@ async def test_a_reply_is_posted_to_the_url_of_the_step(
     (delivery,) = await deliveries(world.api)
     assert delivery["url"] == hook.url + "?order=A1&again=A1"
     assert (delivery["status"], delivery["responseStatus"]) == ("delivered", 204)
-    assert "hmac" not in delivery["payload"]
+    assert delivery["payload"] == body
     assert received.id == delivery["eventId"]
     (event,) = await world.events()
     raws = [one["raw"] for one in event["jobs"][0]["executionDetails"] if one["detail"] == "Message replied to"]
     assert [json.loads(one)["callbackEventId"] for one in raws] == [delivery["eventId"]]
+
+
+BODY = {"transactionId", "payload", "templateIdentifier", "template", "notification", "message", "mail"}
+
+
+async def echo(request: bytes, writer: asyncio.StreamWriter) -> None:
+    await answering(500, request.partition(b"\r\n\r\n")[2].decode())(request, writer)
+
+
+async def test_a_receiver_that_a_payload_names_gets_nothing_that_opens_an_inbox(
+    world: World, mails: Mails, listen: Any, webhooks: WebhookSender
+) -> None:
+    """The attack: have a mail about somebody go to an own mailbox, and its reply to an own host that echoes it."""
+    await switch_on(world)
+    proof = hmac.new(world.api.key.encode(), b"ada", hashlib.sha256).hexdigest()
+    async with receiver(echo) as own:
+        address = (
+            await mails.send({"active": True, "url": "{{callbackUrl}}"}, {"callbackUrl": own.url, "otp": "472913"})
+        )["replyTo"]
+        await reply(await listen(), address)
+        await webhooks.work()
+        (received,) = own.received
+
+    shown = await deliveries(world.api)
+    assert [one["errorText"] for one in shown] == ["The receiver answered 500"]
+    for text in (received.body.decode(), json.dumps(shown)):
+        assert proof not in text
+        assert world.api.key not in text
 
 
 async def test_it_is_signed_like_webhooks(
@@ -245,17 +274,97 @@ async def test_the_endpoint_of_callbacks_cannot_be_made_into_another_one(world: 
 
 
 async def test_the_url_is_masked_for_those_who_may_only_read(
-    world: World, mails: Mails, listen: Any, application: Application
+    world: World, mails: Mails, listen: Any, make_api: MakeApi
 ) -> None:
     await switch_on(world)
-    url = "https://x.example/hooks?token=secret"
-    await reply(await listen(), (await mails.send({"active": True, "url": url}))["replyTo"])
-    scoped = {"name": "reader", "scopes": ["webhooks:read"]}
-    minted = (await world.api.post("/v1/environments/api-keys", json=scoped)).json()
+    payload = {"callbackUrl": "https://x.example/hooks?token=secret", "otp": "secret"}
+    await reply(await listen(), (await mails.send({"active": True, "url": "{{callbackUrl}}"}, payload))["replyTo"])
+    reader = await make_api(scopes=frozenset({Scope.WEBHOOKS_READ}))
 
     path = f"/v1/webhooks/endpoints/{id_text(world.api.environment.id)}/deliveries"
-    headers = {"Authorization": f"ApiKey {minted['key']}"}
-    shown = (await world.api.get(path, headers=headers)).json()["data"]
+    shown = (await reader.get(path)).json()["data"]
 
     assert "secret" not in json.dumps(shown)
+    assert "payload" not in shown[0]["payload"]
+    assert shown[0]["payload"]["mail"]["text"] == "Yes, please"
     assert shown[0]["url"].startswith("https://x.example")
+
+
+async def test_the_payload_of_the_trigger_needs_the_right_to_read_events(
+    world: World, mails: Mails, listen: Any, make_api: MakeApi
+) -> None:
+    await switch_on(world)
+    address = (await mails.send({"active": True, "url": "https://x.example/"}, {"otp": "472913"}))["replyTo"]
+    await reply(await listen(), address)
+    (delivery,) = await deliveries(world.api)
+    path = f"/v1/webhooks/endpoints/{id_text(world.api.environment.id)}/deliveries/{delivery['_id']}"
+    reading = frozenset({Scope.WEBHOOKS_READ})
+    writer = await make_api(scopes=reading | {Scope.WEBHOOKS_WRITE})
+    auditor = await make_api(scopes=reading | {Scope.EVENTS_READ})
+
+    hidden = [(await writer.get(path)).json(), (await writer.post(f"{path}/replay")).json()]
+
+    assert all("payload" not in one["payload"] for one in hidden)
+    assert "472913" not in json.dumps(hidden)
+    assert (await auditor.get(path)).json()["payload"]["payload"] == {"otp": "472913"}
+
+
+async def test_attachments_are_named_without_their_files(
+    world: World, mails: Mails, listen: Any, hook: Receiver, webhooks: WebhookSender
+) -> None:
+    await switch_on(world)
+    files = [{"file": base64.b64encode(bytes(size)).decode(), "name": "a.txt", "mime": "text/plain"} for size in SIZES]
+    address = (await mails.send({"active": True, "url": hook.url}, {"attachments": files}))["replyTo"]
+
+    await reply(await listen(), address)
+    await webhooks.work()
+
+    posted = json.loads(hook.received[0].body)["payload"]["attachments"]
+    assert posted == [{"name": "a.txt", "mime": "text/plain"}] * 2
+
+
+SIZES = (10, 5000)
+"""Small files stay in the payload, large ones are stored beside it."""
+
+
+async def test_who_may_not_write_webhooks_sets_no_callback(api: Api, make_api: MakeApi) -> None:
+    callback = {"active": True, "url": "https://x.example/"}
+    author = await make_api(scopes=frozenset({Scope.WORKFLOWS_READ, Scope.WORKFLOWS_WRITE}))
+    assert (await make(author, callback)).status_code == 403
+    assert (await make(author, {"active": False, "url": "https://x.example/"})).status_code == 403
+    first = (await make(api, callback)).json()
+
+    async def save(by: Api, wanted: Any) -> httpx.Response:
+        step = {key: first["steps"][0][key] for key in ("_id", "name", "type", "controlValues")}
+        steps = [step | {"replyCallback": wanted}]
+        return await by.put("/v2/workflows/w", json={"name": "W", "steps": steps})
+
+    assert (await save(author, callback)).status_code == 200
+    refused = await save(author, {"active": True, "url": "{{callbackUrl}}"})
+    assert refused.status_code == 403
+    assert refused.json()["ctx"] == {"missingScopes": ["webhooks:write"]}
+    assert (await author.post("/v2/workflows/w/duplicate", json={"workflowId": "copy"})).status_code == 403
+    assert (await save(author, {"active": False, "url": "https://x.example/"})).status_code == 200
+    assert (await save(author, callback)).status_code == 403
+    assert (await save(author, None)).status_code == 200
+    versions = (await api.get("/v1/workflows/w/versions")).json()["data"]
+    restore = f"/v1/workflows/w/versions/{versions[-1]['_id']}/restore"
+    assert (await author.post(restore)).status_code == 403
+    assert (await api.post(restore)).json()["steps"][0]["replyCallback"] == callback
+
+
+async def test_promotion_brings_a_callback_only_for_those_who_may_set_it(
+    api: Api, make_api: MakeApi, site: Site
+) -> None:
+    await make(api, {"active": True, "url": "https://x.example/"})
+    rights = {Scope.ALL, Scope.ORGANIZATION_REACH}
+    limited = {Scope.ORGANIZATION_REACH, Scope.ENVIRONMENTS_WRITE, Scope.ENVIRONMENTS_READ}
+    limited |= {Scope.WORKFLOWS_READ, Scope.WORKFLOWS_WRITE}
+    body = {"targetEnvironmentId": id_text(site.production.id)}
+    lesser, whole = await make_api(scopes=frozenset(limited)), await make_api(scopes=frozenset(rights))
+
+    assert (await lesser.put("/v2/workflows/w/sync", json=body)).status_code == 403
+    assert (await whole.put("/v2/workflows/w/sync", json=body)).status_code == 200
+    # What is there already may be written back.
+    await api.patch("/v2/workflows/w", json={"name": "Other"})
+    assert (await lesser.put("/v2/workflows/w/sync", json=body)).status_code == 200

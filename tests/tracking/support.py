@@ -12,6 +12,7 @@ from tests.engine.support import World, step
 
 PERSON = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 SHOP = "https://shop.example/tea?size=1&sort=new"
+SHOWN_SHOP = "https://shop.example/tea?size=…&sort=…"
 BODY = f"""<html><body><p>Hello</p><a class="b" href="{SHOP.replace("&", "&amp;")}">Tea</a>
 <a href="mailto:help@shop.example">Help</a><a href="#top">Top</a></body></html>"""
 MAIL = step("email", subject="Hi", body=BODY)

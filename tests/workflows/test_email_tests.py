@@ -155,6 +155,40 @@ async def test_a_suppressed_address_gets_nothing(api: Api, vendor: Vendor) -> No
     assert vendor.requests == []
 
 
+async def test_the_reason_of_a_suppression_is_for_those_who_read_messages(
+    api: Api, vendor: Vendor, make_api: MakeApi
+) -> None:
+    await make_integration(api)
+    await api.post("/v1/suppressions", json={"channel": "email", "address": "ada@example.org"})
+    testing = await make_api(scopes=frozenset({Scope.WORKFLOWS_WRITE, Scope.EVENTS_WRITE}))
+
+    assert "manual" not in str((await refusal(testing))["to"])
+
+
+async def test_asking_for_suppressed_addresses_is_counted(api: Api, vendor: Vendor) -> None:
+    await make_integration(api)
+    await api.post("/v1/suppressions", json={"channel": "email", "address": "ada@example.org"})
+    for _ in range(OF_CALLER.burst):
+        await refusal(api)
+
+    assert (await api.post(PATH, json=body())).status_code == 429
+
+
+async def test_credentials_have_the_values_of_variables(api: Api, vendor: Vendor) -> None:
+    environment = (await api.get("/v1/environments/me")).json()["_id"]
+    values = [{"_environmentId": environment, "value": "SG.of-the-variable"}]
+    made = await api.post("/v1/environment-variables", json={"key": "SENDGRID", "isSecret": True, "values": values})
+    assert made.is_success, made.text
+    credentials = {"apiKey": "{{env.SENDGRID}}", "from": "a@example.org", "senderName": "A"}
+    await make_integration(api, identifier="named", credentials=credentials)
+
+    answers = [await api.post(PATH, json=body()), await api.post(PATH, json=body(integrationId="named"))]
+
+    assert [one.json()["result"]["success"] for one in answers] == [True, True]
+    assert [one.headers["authorization"] for one in vendor.requests] == ["Bearer SG.of-the-variable"] * 2
+    assert "SG.of-the-variable" not in "".join(one.text for one in answers)
+
+
 async def test_the_first_integration_whose_conditions_hold_is_taken_or_the_named_one(api: Api, vendor: Vendor) -> None:
     for_pros = await make_integration(api, conditions=[CONDITION], identifier="pros")
     plain = await make_integration(api, identifier="plain")

@@ -1,6 +1,6 @@
 """Reply callbacks of steps: where a reply to the mail of a step is posted to, and what the receiver gets."""
 
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -15,6 +15,9 @@ from clarion.templates import TemplateProblem, render_text
 from clarion.webhooks.wire import EndpointUrl, MessageEvent
 from clarion.workflows.model import Workflow
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_id
+
+_FILE: Final = frozenset({"file", "fileHash", "fileLength"})
+"""A file, or where it is stored."""
 
 FIND_RUN = sql("""
     SELECT n.version_id, n.created_at, g.payload FROM notifications AS n
@@ -64,11 +67,10 @@ def _render(url: str, payload: dict[str, Any]) -> str:
 def _make_body(
     payload: dict[str, Any], workflow: Workflow, row: Row, started_at: Millis, mail: InboundMail
 ) -> dict[str, Any]:
-    """Return the body without `hmac`, which is added when it is posted."""
     message = plain_value(MessageEvent.of(row))
     return {
         "transactionId": message["transactionId"],
-        "payload": payload,
+        "payload": _without_files(payload),
         "templateIdentifier": workflow.key,
         "template": {
             "_id": id_text(workflow.id),
@@ -89,3 +91,15 @@ def _make_body(
         "message": message,
         "mail": describe_mail(mail),
     }
+
+
+def _without_files(payload: dict[str, Any]) -> dict[str, Any]:
+    """The payload with the names and types of its attachments alone."""
+    attachments = payload.get("attachments")
+    if not isinstance(attachments, list):
+        return payload
+    shown = [
+        {name: value for name, value in one.items() if name not in _FILE} if isinstance(one, dict) else one
+        for one in attachments
+    ]
+    return payload | {"attachments": shown}

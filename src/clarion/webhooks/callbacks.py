@@ -3,15 +3,12 @@
 They are delivered as other events are: claimed, signed, retried, logged and replayed.
 """
 
-import hmac
-from collections.abc import Sequence
 from typing import Any, Final
 
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.ids import EnvironmentId, SubscriberId, WebhookEndpointId, WebhookEventId, new_id
-from clarion.inbox.sessions.hashes import list_subscriber_forms
-from clarion.jsontext import json_text, json_value
+from clarion.jsontext import json_text
 from clarion.vault import Vault
 from clarion.webhooks import store
 from clarion.webhooks.model import Endpoint, EventType, new_secret
@@ -52,14 +49,3 @@ async def append_callback(
     delivery = store.queued_row(environment_id, WebhookEndpointId(environment_id), event_id, now)
     await store.insert_callback(db, (*event, url), delivery, (environment_id, about, event_id))
     return event_id
-
-
-def add_hmac(payload: str, secrets: Sequence[str]) -> str:
-    """Prove to the receiver who is meant, with the oldest valid API key of the environment.
-
-    It is added only when the callback is posted, because it begins sessions of the inbox (`subscriberHash`).
-    """
-    body = json_value(payload)
-    content = list_subscriber_forms(body["message"]["subscriberId"])[-1]
-    proof = hmac.digest(secrets[0].encode(), content, "sha256").hex() if secrets else None
-    return json_text({"hmac": proof} | body)

@@ -17,10 +17,8 @@ from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.db.queue_plans import distinct_environments, distinct_pairs, prefer_index_scans
 from clarion.environments.configuration import raise_configuration_version
-from clarion.environments.store import list_secrets
 from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId, id_text
 from clarion.vault import Vault
-from clarion.webhooks.callbacks import add_hmac
 from clarion.webhooks.model import (
     DISABLE_AFTER,
     DeliveryAttempt,
@@ -140,9 +138,6 @@ async def claim_deliveries(
     events = await db.fetch(LIST_PAYLOADS, environment_id=environment_id, ids=event_ids) if rows else ()
     endpoint = endpoint_of(endpoint_row, vault)
     stored = {row["id"]: (row["payload"], row["url"]) for row in events}
-    if endpoint.takes_callbacks and stored:
-        secrets = await list_secrets(db, environment_id, vault, now)
-        stored = {one: (add_hmac(payload, secrets), url) for one, (payload, url) in stored.items()}
     claimed = []
     for row in rows:
         payload, url = stored.get(row["event_id"], (None, None))

@@ -54,7 +54,7 @@ async def post_event(
         auth={"webhook-signature": sign(named, content, endpoint.signing_keys(now))},
     )
     started = time.perf_counter()
-    attempt = await _call(gateway, request)
+    attempt = await _call(gateway, request, quotes=not endpoint.takes_callbacks)
     return replace(attempt, milliseconds=int((time.perf_counter() - started) * 1000))
 
 
@@ -114,18 +114,21 @@ class WebhookTracer:
         return attempt
 
 
-async def _call(gateway: ProviderGateway, request: ProviderRequest) -> DeliveryAttempt:
+async def _call(gateway: ProviderGateway, request: ProviderRequest, *, quotes: bool) -> DeliveryAttempt:
+    """`quotes` tells what the receiver says; that of a callback may repeat the payload, which not everybody reads."""
     try:
         answer = await gateway.call(request)
     except SendFailure as failure:
         return DeliveryAttempt(error=_without_nul(failure.message), status=_status_of(failure))
     if answer.is_success:
         return DeliveryAttempt(status=answer.status)
-    return DeliveryAttempt(error=_refusal(answer), status=answer.status, retry_after_seconds=answer.retry_after)
+    return DeliveryAttempt(
+        error=_refusal(answer, quotes=quotes), status=answer.status, retry_after_seconds=answer.retry_after
+    )
 
 
-def _refusal(answer: ProviderAnswer) -> str:
-    text = " ".join(_without_nul(answer.text).split())[:_MAX_QUOTE]
+def _refusal(answer: ProviderAnswer, *, quotes: bool) -> str:
+    text = " ".join(_without_nul(answer.text).split())[:_MAX_QUOTE] if quotes else ""
     return f"The receiver answered {answer.status}{': ' if text else ''}{text}"
 
 

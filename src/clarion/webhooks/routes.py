@@ -174,7 +174,7 @@ async def replay_webhook_delivery(
     await _get_endpoint(call, endpoint_id)
     delivery = await store.get_delivery(call.db, call.environment_id, endpoint_id, delivery_id)
     await store.replay_delivery(call.db, delivery, call.now)
-    return DeliveryOut.of(await store.get_delivery(call.db, call.environment_id, endpoint_id, delivery_id))
+    return _show_delivery(call, await store.get_delivery(call.db, call.environment_id, endpoint_id, delivery_id))
 
 
 @operation("POST", "/v1/webhooks/endpoints/{endpointId}/replay", scope=Scope.WEBHOOKS_WRITE, body=ReplayIn)
@@ -203,6 +203,7 @@ def _show(call: Call, endpoint: Endpoint) -> EndpointOut:
 
 def _show_delivery(call: Call, delivery: Delivery) -> DeliveryOut:
     shown = DeliveryOut.of(delivery)
+    shown = shown if call.caller.has_scope(Scope.EVENTS_READ) else shown.without_trigger()
     return shown if call.caller.has_scope(Scope.WEBHOOKS_WRITE) else shown.masked()
 
 

@@ -154,7 +154,7 @@ class DeliveryOut(Wire):
     url: str | UnsetType = UNSET
     """Where a reply callback is posted to, masked as that of an endpoint; absent: the URL of the endpoint."""
     payload: dict[str, Any]
-    """The event as it is posted; a reply callback without its `hmac`, which is added then."""
+    """The event as it is posted; that of a reply callback has a `payload` only for keys with `events:read`."""
     status: DeliveryStatus
     """What has become of the delivery."""
     attempts: int
@@ -192,6 +192,12 @@ class DeliveryOut(Wire):
     def masked(self) -> Self:
         """The delivery for those who may not change endpoints."""
         return self if isinstance(self.url, UnsetType) else replace(self, url=mask_url(self.url))
+
+    def without_trigger(self) -> Self:
+        """The delivery for those who may not read events: a reply callback has the payload of the trigger."""
+        if isinstance(self.url, UnsetType):
+            return self
+        return replace(self, payload={name: value for name, value in self.payload.items() if name != "payload"})
 
 
 class ReplayIn(Wire):

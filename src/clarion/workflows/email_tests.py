@@ -19,14 +19,14 @@ from clarion.http.operation import DetachedCall
 from clarion.http.wire import EmailText
 from clarion.ids import id_text, new_id
 from clarion.integrations.model import Integration, failover_key
-from clarion.integrations.store import list_integrations
-from clarion.integrations.verification import send_once
+from clarion.integrations.variables import resolve_credentials
+from clarion.integrations.verification import load_live, send_once
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.provider import BuiltinProvider
 from clarion.providers.registry import find_provider
 from clarion.sending.suppressions.model import mask_address
 from clarion.sending.suppressions.store import find_suppression
-from clarion.vocabulary import Channel
+from clarion.vocabulary import Channel, Scope
 from clarion.workflows.email_tests_wire import TestEmailOut
 
 OF_CALLER = AttemptLimit(10, Millis(30 * SECOND))
@@ -68,8 +68,8 @@ def choose_address(caller: Caller, given: EmailText | None) -> str:
 
 
 async def choose_integration(call: DetachedCall, name: str | None, variables: Mapping[str, Any]) -> Integration:
-    """Return the named integration, or the one that is first for the e-mail."""
-    live = await call.database.read(lambda db: list_integrations(db, call.environment_id, call.services.vault))
+    """Return the named integration, or the one that is first for the e-mail, with the values of its variables."""
+    live, content = await load_live(call)
     usable = [one for one in live if one.active and one.channel is Channel.EMAIL and not _is_built_in(one)]
     if name is None:
         fitting = [one for one in usable if not one.conditions or _holds(one, variables)]
@@ -77,11 +77,11 @@ async def choose_integration(call: DetachedCall, name: str | None, variables: Ma
             raise Invalid.field(
                 "integrationId", "is missing, and no active e-mail integration sends to mailboxes; add one first"
             )
-        return min(fitting, key=failover_key)
+        return resolve_credentials(min(fitting, key=failover_key), content)
     named = next((one for one in usable if name in (one.identifier, id_text(one.id))), None)
     if named is None:
         raise Invalid.field("integrationId", "names no active e-mail integration that sends to mailboxes", name)
-    return named
+    return resolve_credentials(named, content)
 
 
 async def send_test_email(
@@ -91,11 +91,12 @@ async def send_test_email(
     missing = [name for name in ("subject", "body") if not content[name].strip()]
     if missing:
         raise Invalid.field(f"controlValues.{missing[0]}", "is missing, or rendered empty")
+    call.services.shared.get(EmailTestThrottle).admit(call.caller, call.now)
     find = partial(find_suppression, environment_id=call.environment_id, channel=Channel.EMAIL, address=to)
     suppression = await call.database.read(find)
     if suppression is not None:
-        raise Invalid.field("to", f"is suppressed ({suppression.reason}); clear the suppression of the address first")
-    call.services.shared.get(EmailTestThrottle).admit(call.caller, call.now)
+        reason = f" ({suppression.reason})" if call.caller.has_scope(Scope.MESSAGES_READ) else ""
+        raise Invalid.field("to", f"is suppressed{reason}; clear the suppression of the address first")
     await call.database.transaction(
         lambda db: record_event(
             db,

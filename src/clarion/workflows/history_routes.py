@@ -20,6 +20,7 @@ from clarion.workflows.history import (
     past_version_of,
 )
 from clarion.workflows.history_wire import DiffQuery, PastVersionOut, VersionDiffOut, VersionOut, VersionsQuery
+from clarion.workflows.reply_callbacks import check_callback_rights
 from clarion.workflows.wire import WorkflowOut, list_steps
 
 SECTION = "Workflows"
@@ -88,6 +89,7 @@ async def restore_workflow_version(
     """Make a new version with the steps and the payload schema of an earlier one; runs under way keep theirs."""
     current = await lock_workflow(call, workflow_key, if_match)
     past = await get_past_version(call.db, current.workflow, version_id)
+    check_callback_rights(call.caller, call.environment_id, current.version.steps, past.steps)
     await check_layouts(call.db, past)
     content = {"steps": past.steps, "payload_schema": past.payload_schema, "validate_payload": past.validate_payload}
     origin = VersionOrigin(kind=VersionKind.RESTORED, actor=author_of(call).actor, source_id=past.id)

@@ -23,6 +23,7 @@ from clarion.workflows.history import (
 )
 from clarion.workflows.listing import list_workflow_page
 from clarion.workflows.model import VersionedWorkflow, Workflow
+from clarion.workflows.reply_callbacks import check_callback_rights
 from clarion.workflows.step_wire import (
     StepKind,
     StepOut,
@@ -68,7 +69,9 @@ async def _check_changes(_: DetachedCall, __: WorkflowKey, body: WorkflowPatch) 
 async def create_workflow(call: Call, body: WorkflowIn) -> WorkflowOut:
     """Create a workflow; incomplete steps are saved too, and their issues list what they lack."""
     fields = body.fields() | {"key": WorkflowKey(str(body.workflow_id))}
-    steps = await name_layouts(call.db, call.environment_id, build_steps(body.steps, (), call.now))
+    steps = build_steps(body.steps, (), call.now)
+    check_callback_rights(call.caller, call.environment_id, (), steps)
+    steps = await name_layouts(call.db, call.environment_id, steps)
     content = body.content() | {"steps": steps}
     made = await actions.create_workflow(call.db, call.environment_id, fields, content, call.now, _saved_by(call))
     await record_request(call, Action.WORKFLOW_CREATE, after=made)
@@ -109,6 +112,7 @@ async def replace_workflow(call: Call, workflow_key: WorkflowKey, body: Workflow
     """Replace the steps and change what else is sent; runs under way keep the version that they started with."""
     current = await lock_workflow(call, workflow_key, if_match)
     steps = build_steps(body.steps, current.version.steps, call.now)
+    check_callback_rights(call.caller, call.environment_id, current.version.steps, steps)
     content = body.content() | {"steps": await name_layouts(call.db, call.environment_id, steps)}
     changed = await actions.change_workflow(call.db, current, body.fields(), content, call.now, _saved_by(call))
     await record_request(call, Action.WORKFLOW_UPDATE, before=current, after=changed)
@@ -160,6 +164,7 @@ async def duplicate_workflow(call: Call, workflow_key: WorkflowKey, body: Duplic
     if not isinstance(body.workflow_id, UnsetType):
         fields["key"] = WorkflowKey(str(body.workflow_id))
     origin = VersionOrigin(kind=VersionKind.DUPLICATED, actor=author_of(call).actor, source_id=workflow.id)
+    check_callback_rights(call.caller, call.environment_id, (), (await store.get_version(call.db, workflow)).steps)
     made = await actions.duplicate_workflow(call.db, workflow, fields, call.now, origin)
     await record_request(call, Action.WORKFLOW_DUPLICATE, after=made)
     return await show_workflow(call, made)

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from clarion.audit.model import Actor
 from clarion.clock import Millis
+from clarion.http.caller import Caller
 from clarion.providers.builtin import BuiltinNames
 from clarion.vault import Vault
 from clarion.workflows.differences import Comparable, ComparedPart, DiffAction, Difference, diff_one, diff_parts
@@ -74,3 +75,5 @@ class PromotionContext(Struct, frozen=True, kw_only=True):
     now: Millis
     actor: Actor | None = None
     """Who promotes; None: not known."""
+    caller: Caller | None = None
+    """Whose rights count; None: nothing is changed, or the command line changes it."""

@@ -1,6 +1,7 @@
 """Promotion: compare environments, promote one to another, and list the tags of workflows."""
 
-from clarion.audit.model import Author
+from msgspec.structs import replace
+
 from clarion.audit.recording import author_of
 from clarion.db.port import Connection
 from clarion.environments.access import Reach, access_environment
@@ -57,7 +58,7 @@ async def publish_environment(call: Call, target_id: EnvironmentId, body: Publis
     reach = await Reach.lock(call.db, call.caller)
     promotion = _promotion(reach, target_id, body, prune=body.prune)
     source, target = _access(reach, promotion, changes=True)
-    context = _context(call.services, author_of(call))
+    context = _context_of_changes(call)
     promoted = await actions.promote(call.db, promotion, context, dry_run=body.dry_run)
     if not body.dry_run:
         await actions.record_promotion(call.db, source, target, promoted, author=author_of(call), context=context)
@@ -80,7 +81,7 @@ async def sync_workflow(call: Call, workflow_key: WorkflowKey, body: SyncIn) -> 
     only = [Selected(PromotedType.WORKFLOW, workflow.key)]
     promotion = Promotion(source_id=call.environment_id, target_id=target_id, only=only)
     source, target = _access(reach, promotion, changes=True)
-    context = _context(call.services, author_of(call))
+    context = _context_of_changes(call)
     promoted = await actions.promote(call.db, promotion, context)
     await actions.record_promotion(call.db, source, target, promoted, author=author_of(call), context=context)
     return await _show_workflow(call, target_id, workflow.key)
@@ -128,6 +129,9 @@ def _access(reach: Reach, promotion: Promotion, *, changes: bool = False) -> tup
     return source, reach.get(promotion.target_id, Scope.ENVIRONMENTS_WRITE, *reads, *writes)
 
 
-def _context(services: Services, author: Author | None = None) -> PromotionContext:
-    actor = None if author is None else author.actor
-    return PromotionContext(vault=services.vault, names=services.names, now=services.clock.now(), actor=actor)
+def _context(services: Services) -> PromotionContext:
+    return PromotionContext(vault=services.vault, names=services.names, now=services.clock.now())
+
+
+def _context_of_changes(call: Call) -> PromotionContext:
+    return replace(_context(call.services), actor=author_of(call).actor, caller=call.caller)

@@ -15,6 +15,7 @@ from clarion.workflows import actions, store
 from clarion.workflows.differences import content_fields, list_parts, portable_steps
 from clarion.workflows.history import VersionKind, VersionOrigin
 from clarion.workflows.model import Step, Variant, VersionedWorkflow, Workflow, WorkflowVersion
+from clarion.workflows.reply_callbacks import check_callback_rights
 from clarion.workflows.steps import new_step_id
 
 _FIELDS = (
@@ -42,13 +43,22 @@ async def apply(db: Connection, environment_id: EnvironmentId, diff: ResourceDif
     origin = VersionOrigin(kind=VersionKind.PROMOTED, actor=context.actor, source_id=workflow.environment_id)
     if diff.target is None:
         content["steps"] = _copy_steps(version, (), context)
+        _check_rights(environment_id, (), content["steps"], context)
         fields["key"] = workflow.key
         changed = await actions.create_workflow(db, environment_id, fields, content, context.now, origin)
     else:
         current = await _lock(db, environment_id, diff)
         content["steps"] = _copy_steps(version, current.version.steps, context)
+        _check_rights(environment_id, current.version.steps, content["steps"], context)
         changed = await actions.change_workflow(db, current, fields, content, context.now, origin)
     await copy_group(db, _translated(workflow), _translated(changed.workflow), context.now)
+
+
+def _check_rights(
+    environment_id: EnvironmentId, before: Sequence[Step], after: Sequence[Step], context: PromotionContext
+) -> None:
+    if context.caller is not None:
+        check_callback_rights(context.caller, environment_id, before, after)
 
 
 async def _lock(db: Connection, environment_id: EnvironmentId, diff: ResourceDiff) -> VersionedWorkflow:
