@@ -20,7 +20,7 @@ async def list_providers(api: Api) -> dict[str, dict[str, Any]]:
 async def test_every_provider_is_listed_by_channel(api: Api) -> None:
     found = await list_providers(api)
 
-    assert len(found) == len(PROVIDERS) == 72
+    assert len(found) == len(PROVIDERS) > 70
     channels = [one["channel"] for one in found.values()]
     assert channels == sorted(channels)
 

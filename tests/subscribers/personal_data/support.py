@@ -10,6 +10,8 @@ from clarion.db.query import sql
 from clarion.db.schema import metadata
 from clarion.ids import find_id
 from clarion.receipts.store import INSERT_TICKETS
+from clarion.vault import Vault
+from tests.conftest import VAULT_KEYS
 from tests.engine.support import World, in_app, step
 from tests.support import Api
 
@@ -84,10 +86,13 @@ async def _make_channels(api: Api) -> None:
 async def _connect_chat(db: Connection, api: Api) -> None:
     """Give the person a workspace of their own and an address in it."""
     subscriber = find_id((await api.get(f"/v2/subscribers/{KEY}")).json()["_id"])
-    scope = {"environment_id": api.environment.id, "subscriber_id": subscriber, "other": bytes(16), "now": 0}
+    other = bytes(16)
+    # Sealed as such texts are, because other tests that share the store look whether all can be opened.
+    sealed = Vault.parse(VAULT_KEYS).seal("canary", context=api.environment.id + other)
+    scope = {"environment_id": api.environment.id, "subscriber_id": subscriber, "other": other, "now": 0}
     for table, names, values in (
-        ("channel_connections", "workspace, auth", "'{}', 'canary-auth'"),
-        ("channel_endpoints", "type, endpoint", "'slack_user', 'canary-address'"),
+        ("channel_connections", "workspace, auth", "'{}', :sealed"),
+        ("channel_endpoints", "type, endpoint", "'slack_user', :sealed"),
     ):
         await db.execute(
             sql(f"""
@@ -97,6 +102,7 @@ async def _connect_chat(db: Connection, api: Api) -> None:
                 VALUES (:environment_id, :other, 'canary-endpoint', :other, :subscriber_id, '[]', :now, :now, {values})
             """),
             **scope,
+            sealed=sealed,
         )
 
 
