@@ -10,6 +10,7 @@ from clarion.templates.fast_path import find_segments, render_segments
 from clarion.templates.parsing import TemplateProblem, parse
 from clarion.templates.rendering import _render, make_texts, render_text
 from clarion.templates.texts import TextCatalog, TranslatedText
+from clarion.work import WorkBudget, spending
 
 NAMES = st.sampled_from(["payload", "name", "a", "first", "size", "0"])
 JSON = st.recursive(
@@ -136,8 +137,7 @@ def test_texts_that_become_too_long_are_left_to_the_engine() -> None:
 def render_fast(template: str, variables: dict[str, Any], *, html: bool = False) -> str | None:
     segments = find_segments(parse(template, html=html).template)
     assert segments is not None
-    rendered = render_segments(segments, variables, html=html)
-    return None if rendered is None else rendered[0]
+    return render_segments(segments, variables, html=html)[0]
 
 
 def test_what_is_read_and_not_shown_counts_as_work() -> None:
@@ -152,3 +152,18 @@ def test_texts_in_a_loop_count_as_work() -> None:
 
     with pytest.raises(TemplateProblem, match="too much work"):
         render_text(template, {"a": [0] * 1000, "t": make_texts(texts)})
+
+
+def test_what_was_done_before_the_engine_takes_over_counts_as_work() -> None:
+    """Otherwise each text around another one would double the work for nothing."""
+    around = {f"text{depth}": f"{{{{ t.text{depth + 1} }}}}{{{{ a }}}}" for depth in range(4)}
+    innermost = {"text4": "{% for one in a %}{{ one }}{% endfor %}"}
+    texts = TextCatalog(texts={key: TranslatedText(text, "en_US") for key, text in (around | innermost).items()})
+    variables = {"a": [0] * 2000, "t": make_texts(texts)}
+
+    with pytest.raises(TemplateProblem, match="too much work"):
+        render_text("{{ t.text0 }}", variables)
+    budget = WorkBudget()
+    with spending(budget):
+        assert render_text("{% for one in a %}x{% endfor %}{{ a }}", variables)
+    assert budget.spent > 2 * 4000

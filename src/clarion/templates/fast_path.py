@@ -63,14 +63,15 @@ def find_segments(template: BoundTemplate) -> list[Segment] | None:
         return None
 
 
-def render_segments(segments: Sequence[Segment], variables: Mapping[str, Any], *, html: bool) -> tuple[str, int] | None:
-    """Render segments, and count their steps; None if a value needs the engine, or there is too much."""
+def render_segments(segments: Sequence[Segment], variables: Mapping[str, Any], *, html: bool) -> tuple[str | None, int]:
+    """Render segments, and count their steps; None and the steps so far if the engine has to render them."""
     rendering = SimpleRendering(variables, html=html)
     try:
         write_all(segments, rendering)
     except NeedsEngine:
-        return None
-    return "".join(rendering.pieces), rendering.steps
+        return None, rendering.steps + (rendering.size >> 8)
+    rendered = "".join(rendering.pieces)
+    return rendered, rendering.steps + (len(rendered) >> 8)
 
 
 class _Reader:

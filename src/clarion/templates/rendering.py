@@ -38,13 +38,13 @@ def render_text(text: str, variables: Mapping[str, Any], *, html: bool = False) 
     if not has_markup(text):
         return text
     template, segments, _ = parse(text, html=html)
-    simple = None if segments is None else render_segments(segments, variables, html=html)
-    if simple is None:
-        rendered = _render(template, variables)
-    else:
-        rendered, steps = simple
-        if not spend_work(steps + (len(rendered) >> 8)):
+    rendered = None
+    if segments is not None:
+        rendered, steps = render_segments(segments, variables, html=html)
+        if not spend_work(steps):
             raise TemplateProblem("together with the texts before it, it takes too much work")
+    if rendered is None:
+        rendered = _render(template, variables)
     # Filters that decode can produce U+0000, which PostgreSQL cannot store.
     return rendered.replace("\0", "") if "\0" in rendered else rendered
 

@@ -54,10 +54,11 @@ class SimpleRendering:
     def write_inner(self, write: Callable[[], str]) -> str:
         """Return a text of `t` that is a template itself: its work is that of this rendering."""
         budget = WorkBudget(self._limit - self.steps)
-        with spending(budget):
-            text = write()
-        self.charge(budget.spent)
-        return text
+        try:
+            with spending(budget):
+                return write()
+        finally:
+            self.charge(budget.spent)
 
 
 class _Writing(Protocol):

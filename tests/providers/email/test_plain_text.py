@@ -42,6 +42,11 @@ def test_broken_html_is_read_in_linear_time(piece: str) -> None:
     assert plain_text(piece * 50_000).endswith("\n")
 
 
+@pytest.mark.parametrize("before", ["x" * 500_000 + "<br>", "<br>" + " " * 500_000, "<br> <b>" + " " * 500_000])
+def test_long_texts_before_many_blocks_are_read_in_linear_time(before: str) -> None:
+    assert plain_text(before + "<ul>" * 125_000 + "y").endswith("y\n")
+
+
 @pytest.mark.parametrize("content", ["<b>x</b>", "a<br>b", "&amp;", "<!doctype html>", "&#39;", "</p>"])
 def test_markup_and_entities_are_html(content: str) -> None:
     assert is_html(content)

@@ -24,6 +24,7 @@ _BREAKING = re.compile(r"</?(?i:table|tr|div)(?=[\s/>])")
 _TAG_OR_ENTITY = re.compile(r"<[A-Za-z/!][^<>]*>|&#?[A-Za-z0-9]{2,31};")
 _ATTRIBUTE = re.compile(r"""\b(alt|href)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
 _SPACES = re.compile(r"[ \t\r\f\v\xa0]+")
+_BLANK = ("", " ")
 _EMPTY_LINES = re.compile(r"\n{3,}")
 _PARAGRAPHS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "p"})
 _BLOCKS = frozenset(
@@ -65,13 +66,19 @@ class _Writer:
         self.write(html.unescape(markup) if "&" in markup else markup)
 
     def write(self, text: str) -> None:
-        self._pieces.append(text.replace("\n", " "))
+        line = text.replace("\n", " ")
+        # Of spaces one is enough, so that looking at the last pieces takes no time.
+        self._pieces.append(line if line.strip(" ") else line[:1])
 
     def break_line(self, tag: str) -> None:
         if tag in _PARAGRAPHS:
             self._pieces.append("\n\n")
-        elif tag == "br" or (tag in _BLOCKS and not "".join(self._pieces[-3:]).rstrip(" ").endswith("\n")):
+        elif tag == "br" or (tag in _BLOCKS and not self._is_line_start()):
             self._pieces.append("\n")
+
+    def _is_line_start(self) -> bool:
+        written = next((piece for piece in reversed(self._pieces[-3:]) if piece not in _BLANK), "")
+        return written.endswith("\n")
 
     def open_link(self, link: str) -> None:
         self._link, self._link_at = link, len(self._pieces)
