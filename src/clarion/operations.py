@@ -47,6 +47,7 @@ import clarion.subscribers.routes
 import clarion.topics.routes
 import clarion.topics.subscription_routes
 import clarion.tracking.routes
+import clarion.tracking.usage_routes
 import clarion.triggers.routes
 import clarion.web.routes
 import clarion.webhooks.routes
@@ -73,6 +74,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.triggers.routes,
     clarion.simulate.routes,
     clarion.integrations.health_routes,
+    clarion.tracking.usage_routes,
     clarion.subscribers.addresses.connection_routes,
     clarion.subscribers.addresses.endpoint_routes,
     clarion.subscribers.addresses.oauth.routes,

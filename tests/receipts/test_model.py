@@ -60,6 +60,7 @@ def make_reported_message(channel: Channel = Channel.EMAIL, **fields: Any) -> Re
     base: dict[str, Any] = {
         "id": bytes(16),
         "job_id": bytes(16),
+        "workflow_id": bytes(16),
         "subscriber_id": bytes(16),
         "integration_id": INTEGRATION.id,
         "email": "ada@example.org",

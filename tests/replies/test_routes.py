@@ -121,6 +121,23 @@ async def test_a_reply_is_told_once(world: World, listen: Any, application: Appl
     assert (counted[ReplyOutcome.RECORDED], counted[ReplyOutcome.REPEATED]) == (1, 1)
 
 
+async def test_a_message_counts_once_as_replied_to_by_a_person(world: World, listen: Any) -> None:
+    await switch_on(world)
+    address = (await send(world))["replyTo"]
+    hook = await listen()
+
+    async def count(number: int, more: str = "") -> list[int]:
+        raw = RAW.format(to=address).replace("<1@", f"<{number}@").replace("Subject", f"{more}Subject")
+        await hook.post(form(email=raw), content_type=FORM)
+        return [one["replied"] for one in (await world.api.get("/v1/usage/emails")).json()["data"]]
+
+    assert await count(1, "Auto-Submitted: auto-replied\r\n") == []
+    assert await count(2) == [1]
+    assert await count(2) == [1]
+    assert await count(3) == [1]
+    assert len(await hook.mails()) == 3
+
+
 def sendgrid(to: str) -> tuple[Any, dict[str, str]]:
     fields = {
         "headers": "Message-ID: <1@example.com>\nIn-Reply-To: <0@example.com>\n",

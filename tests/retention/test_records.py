@@ -10,11 +10,12 @@ from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.http.idempotency import insert_responses, make_key
 from clarion.http.responses import Response
-from clarion.ids import IntegrationId, new_id
+from clarion.ids import IntegrationId, WorkflowId, new_id
 from clarion.integrations.counts import CallCount, add_counts
 from clarion.retention.tasks import choose_page, list_all_tasks, list_scopes
 from clarion.retention.walks import WalkPage, list_due
 from clarion.settings.model import Settings
+from clarion.tracking.reactions import ReactionCount, add_reactions
 from clarion.vault import Vault
 from clarion.webhooks.events import append_events
 from clarion.webhooks.model import EventType
@@ -64,6 +65,20 @@ async def test_counts_of_calls_go_after_a_year(api: Api, database: Database, clo
     await delete_old(database, clock)
 
     assert await count_rows(database, api.environment.id, "integration_counts") == {"integration_counts": 3}
+
+
+async def test_counts_of_reactions_go_after_a_year(api: Api, database: Database, clock: ManualClock) -> None:
+    async def count() -> None:
+        counts = {WorkflowId(new_id(clock.now())): ReactionCount(opened=1) for _ in range(3)}
+        await database.transaction(lambda db: add_reactions(db, api.environment.id, counts, clock.now()))
+
+    await count()
+    clock.move(200 * DAY)
+    await count()
+    clock.move(166 * DAY)
+    await delete_old(database, clock)
+
+    assert await count_rows(database, api.environment.id, "mail_reactions") == {"mail_reactions": 3}
 
 
 async def test_events_of_webhooks_go_with_their_deliveries(api: Api, database: Database, clock: ManualClock) -> None:

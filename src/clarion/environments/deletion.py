@@ -65,6 +65,7 @@ TABLES = (
     KeyedTable("contexts", ("id",)),
     KeyedTable("integration_health", ("integration_id",)),
     KeyedTable("integration_counts", ("id", "integration_id", "slot")),
+    KeyedTable("mail_reactions", ("id", "workflow_id", "slot")),
     KeyedTable("suppressions", ("channel", "address")),
     KeyedTable("receipts", ("digest",)),
     KeyedTable("awaited_receipts", ("integration_id", "ticket")),

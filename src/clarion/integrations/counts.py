@@ -10,7 +10,7 @@ from clarion.db.query import sql
 from clarion.ids import EnvironmentId, IntegrationId, first_id, id_millis, random_bytes
 
 SLOTS = 8
-_SLOT = random_bytes(1)[0] % SLOTS
+OWN_SLOT = random_bytes(1)[0] % SLOTS
 """Of this process."""
 
 # PostgreSQL would lock the row of an hour until the transaction is durable: workers take turns less with several rows.
@@ -77,7 +77,7 @@ async def add_counts(
             environment_id=environment_id,
             hour=hour,
             integration_id=integration_id,
-            slot=_SLOT,
+            slot=OWN_SLOT,
             sent=count.sent,
             failed=count.failed,
             milliseconds=count.milliseconds,

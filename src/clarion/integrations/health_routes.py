@@ -96,8 +96,7 @@ async def list_provider_usage(call: Call, query: UsageQuery) -> UsageOut:
         if hour.integration_id not in kinds:
             continue
         channel, provider_id = kinds[hour.integration_id]
-        start = Millis(hour.hour - hour.hour % query.bucket.length)
-        key = start, channel, call.services.names.to_wire(provider_id)
+        key = query.start_of_bucket(hour.hour), channel, call.services.names.to_wire(provider_id)
         buckets.setdefault(key, CallCount()).add(hour.count)
     return UsageOut(
         after=iso_text(start_of_hour(after)), before=iso_text(before), bucket=query.bucket, data=list_usage(buckets)

@@ -58,17 +58,23 @@ class UsageBucket(StrEnum):
         return HOUR if self is UsageBucket.HOUR else DAY
 
 
-class UsageQuery(TimeQuery):
+class BucketQuery(TimeQuery):
     """A time, by default the last 30 days; by hours, at most 31 days."""
 
     bucket: UsageBucket = UsageBucket.DAY
     """Whether to count by hours or by days."""
-    integration_id: IdText | None = None
-    """Counts one integration alone."""
 
     def read_usage(self, now: Millis) -> tuple[Millis, Millis]:
         longest = _MAX_HOURS if self.bucket is UsageBucket.HOUR else _MAX_RANGE
         return self.read(now, default=Millis(30 * DAY), longest=longest)
+
+    def start_of_bucket(self, moment: Millis) -> Millis:
+        return Millis(moment - moment % self.bucket.length)
+
+
+class UsageQuery(BucketQuery):
+    integration_id: IdText | None = None
+    """Counts one integration alone."""
 
 
 class CircuitOut(Wire):

@@ -11,7 +11,7 @@ from clarion.clock import Millis, wall_nanoseconds
 from clarion.db.port import Connection, Database
 from clarion.db.queue_plans import prefer_index_scans
 from clarion.errors import StoreUnavailable
-from clarion.ids import JobId, MessageId, SubscriberId, id_text
+from clarion.ids import JobId, MessageId, SubscriberId, WorkflowId, id_text
 from clarion.integrations.model import Integration
 from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailCode, DetailSource, ExecutionDetail
@@ -35,6 +35,8 @@ from clarion.receipts.model import (
 from clarion.sending.suppressions.model import Suppression
 from clarion.sending.suppressions.store import insert_suppressions
 from clarion.subscribers.channels import remove_device_tokens
+from clarion.tracking.reactions import ReactionCount, add_reactions, count_first
+from clarion.vocabulary import Channel
 from clarion.webhooks.events import append_detailed_events, append_message_events
 from clarion.webhooks.model import EventType
 
@@ -99,6 +101,7 @@ class _Effects(Struct):
 
     digests: list[bytes] = []
     states: dict[MessageId, MessageState] = {}
+    reactions: dict[WorkflowId, ReactionCount] = {}
     details: dict[JobId, list[str]] = {}
     suppressions: list[Suppression] = []
     dead_tokens: dict[SubscriberId, dict[str, set[str]]] = {}
@@ -164,7 +167,11 @@ def _add_effects(
     effects.digests.append(report.digest)
     effects.details.setdefault(message.job_id, []).append(report.detail)
     if is_about_message(message, report, source):
-        effects.states[message.id] = apply_report(effects.states.get(message.id, message.state), report)
+        before = effects.states.get(message.id, message.state)
+        after = effects.states[message.id] = apply_report(before, report)
+        if message.channel is Channel.EMAIL:
+            reactions = effects.reactions.setdefault(message.workflow_id, ReactionCount())
+            reactions.add(count_first(before.tracking, after.tracking))
         if report.link is not None and not report.is_by_machine:
             effects.clicks.append((message.id, {"link": report.link}))
         elif report.kind in _EVENTS and not report.is_by_machine:
@@ -219,6 +226,7 @@ async def _write_effects(
         await remove_device_tokens(db, environment_id, subscriber_id, effects.dead_tokens[subscriber_id], now)
     await append_message_events(db, environment_id, list(effects.events), now)
     await append_detailed_events(db, environment_id, EventType.MESSAGE_CLICKED, effects.clicks, now)
+    await add_reactions(db, environment_id, effects.reactions, now)
 
 
 async def trace_reports(

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clarion.clock import DAY, Millis
-from clarion.ids import EnvironmentId, IntegrationId, JobId, MessageId, SubscriberId, find_id
+from clarion.ids import EnvironmentId, IntegrationId, JobId, MessageId, SubscriberId, WorkflowId, find_id
 from clarion.integrations.model import Integration
 from clarion.jobs.details import DetailCode, DetailSource, ExecutionDetail
 from clarion.jsontext import json_text
@@ -96,6 +96,7 @@ class ReportedMessage(Struct, frozen=True, kw_only=True):
 
     id: MessageId
     job_id: JobId
+    workflow_id: WorkflowId
     subscriber_id: SubscriberId
     integration_id: IntegrationId | None
     """The integration that sent it; None until the send is recorded."""

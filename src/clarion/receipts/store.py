@@ -37,7 +37,7 @@ LIST_BY_PROVIDER_ID = sql("""
     AND integration_id = :integration_id
 """)
 LIST_REPORTED_MESSAGES = sql("""
-    SELECT id, job_id, subscriber_id, integration_id, channel, email, phone,
+    SELECT id, job_id, workflow_id, subscriber_id, integration_id, channel, email, phone,
         status, error_id, error_text, delivery, delivered_at, tracking
     FROM messages WHERE environment_id = :environment_id AND id {any:ids}
 """)
@@ -219,6 +219,7 @@ def _reported_message(row: Row) -> ReportedMessage:
     return ReportedMessage(
         id=row["id"],
         job_id=row["job_id"],
+        workflow_id=row["workflow_id"],
         subscriber_id=row["subscriber_id"],
         integration_id=row["integration_id"],
         channel=Channel(row["channel"]),

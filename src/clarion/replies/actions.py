@@ -18,6 +18,7 @@ from clarion.receipts.store import insert_receipts, list_stored_digests
 from clarion.replies import store
 from clarion.replies.callbacks import StepCallback, find_callback
 from clarion.replies.model import InboundMail, describe_mail
+from clarion.tracking.reactions import ReactionCount, add_reactions
 from clarion.vault import Vault
 from clarion.webhooks.callbacks import append_callback, ensure_callback_endpoint
 from clarion.webhooks.events import append_events
@@ -57,13 +58,15 @@ async def record_reply(db: Connection, reply: MailReply, vault: Vault, now: Mill
     sizes = await jobs.lock_jobs(db, environment_id, {original.job_id})
     if original.job_id not in sizes:
         return ReplyOutcome.UNKNOWN
-    digest = _digest(reply)
-    if await list_stored_digests(db, environment_id, [digest]):
+    digest, first = _digest(reply), _digest_of_first(original.id)
+    stored = await list_stored_digests(db, environment_id, [digest, first])
+    if digest in stored:
         return ReplyOutcome.REPEATED
     rows = await list_message_rows(db, environment_id, [original.id])
     if original.id not in rows:
         return ReplyOutcome.UNKNOWN
-    await insert_receipts(db, environment_id, [digest], now)
+    is_counted = first not in stored and not mail.is_automatic
+    await insert_receipts(db, environment_id, [digest, first] if is_counted else [digest], now)
     callback = await find_callback(db, environment_id, original, rows[original.id], mail)
     queued = None if callback is None else await _queue(db, reply, original, callback, vault, now)
     if sizes[original.job_id] < MAX_DETAILS_LENGTH:
@@ -74,6 +77,8 @@ async def record_reply(db: Connection, reply: MailReply, vault: Vault, now: Mill
     message = plain_value(MessageEvent.of(rows[original.id]))
     event = message | {"mail": plain_value(describe_mail(mail))}
     await append_events(db, environment_id, [(EventType.MESSAGE_REPLIED, event)], now, about=original.subscriber_id)
+    if is_counted:
+        await add_reactions(db, environment_id, {original.workflow_id: ReactionCount(replied=1)}, now)
     return ReplyOutcome.RECORDED
 
 
@@ -92,6 +97,11 @@ def _digest(reply: MailReply) -> bytes:
     mail = reply.mail
     identity = mail.message_id or json_text([mail.sender, mail.date, mail.subject, mail.text, mail.html])
     return hashlib.blake2b(b"reply" + reply.message_id + identity.encode(), digest_size=16).digest()
+
+
+def _digest_of_first(message_id: MessageId) -> bytes:
+    """Identify the first reply of a person to a message, the one that counts."""
+    return hashlib.blake2b(b"first reply" + message_id, digest_size=16).digest()
 
 
 def _detail(mail: InboundMail, now: Millis, event_id: WebhookEventId | None) -> str:

@@ -4,10 +4,10 @@ from msgspec import Struct
 
 from clarion.db.port import Connection
 from clarion.db.query import sql
-from clarion.ids import EnvironmentId, JobId, MessageId, SubscriberId
+from clarion.ids import EnvironmentId, JobId, MessageId, SubscriberId, WorkflowId
 
 FIND_ORIGINAL = sql("""
-    SELECT id, job_id, step_id, subscriber_id FROM messages
+    SELECT id, job_id, workflow_id, step_id, subscriber_id FROM messages
     WHERE environment_id = :environment_id AND id = :id AND channel = 'email'
 """)
 
@@ -17,6 +17,7 @@ class Original(Struct, frozen=True, kw_only=True):
 
     id: MessageId
     job_id: JobId
+    workflow_id: WorkflowId
     step_id: bytes
     subscriber_id: SubscriberId
 

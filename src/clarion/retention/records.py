@@ -44,7 +44,10 @@ def _make_walk(table: str, kind: DataKind, delete_parts: Query | None = None) ->
 
 
 AUDIT = _make_walk("audit_entries", DataKind.AUDIT)
-COUNTS = _make_walk("integration_counts", DataKind.AUDIT)
+COUNTS = (
+    _make_walk("integration_counts", DataKind.AUDIT),
+    _make_walk("mail_reactions", DataKind.AUDIT),
+)
 # Deliveries first: one without its event fails, and an event without deliveries is of no use.
 WEBHOOKS = (
     _make_walk("webhook_deliveries", DataKind.WEBHOOKS),

@@ -22,7 +22,7 @@ WALKS: tuple[Walk, ...] = (
     *messages.OUTBOX,
     *records.WEBHOOKS,
     records.AUDIT,
-    records.COUNTS,
+    *records.COUNTS,
     records.RESPONSES,
     records.RECEIPTS,
     versions.WALK,

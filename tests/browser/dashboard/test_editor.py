@@ -346,3 +346,17 @@ async def test_a_workflow_decides_about_tracking(desk: Desk, page: Page) -> None
     await save(page)
     assert (await read_workflow(desk))["tracking"] == {"clicks": False}
     assert await list_problems(page) == []
+
+
+async def test_a_workflow_decides_about_replies(desk: Desk, page: Page) -> None:
+    await make_workflow(desk)
+    await open_editor(desk, page)
+    await page.get_by_text("Replies to e-mails").click()
+    await page.get_by_label("Replies", exact=True).select_option("Not taken")
+    await save(page)
+    assert (await read_workflow(desk))["takesReplies"] is False
+
+    await page.get_by_label("Replies", exact=True).select_option("As the environment does")
+    await save(page)
+    assert "takesReplies" not in await read_workflow(desk)
+    assert await list_problems(page) == []

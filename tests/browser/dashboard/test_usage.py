@@ -2,9 +2,10 @@
 
 import csv
 import io
+import re
 from pathlib import Path
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from tests.browser.dashboard.desk import Desk
 from tests.browser.dashboard.looks import list_problems
@@ -56,6 +57,31 @@ async def test_days_of_ones_own_are_in_the_address(desk: Desk, page: Page) -> No
     await page.get_by_label("Time", exact=True).select_option("Last 7 days")
     await expect(page.get_by_role("region", name="Totals")).to_be_visible()
     await expect(page).to_have_url(desk.address_of("/usage?range=7d"))
+
+
+async def test_reactions_to_emails_are_shown_by_workflow(desk: Desk, page: Page) -> None:
+    await add_mail_workflow(desk)
+
+    async def answer(route: Route) -> None:
+        # The service of the tests has no public address, so that it tracks nothing.
+        reply = await route.fetch()
+        assert reply.ok
+        days = [
+            {"at": f"2026-01-0{day}T00:00:00.000Z", "_workflowId": "1", "name": "Welcome", "workflowId": "welcome"}
+            | {"opened": day, "clicked": 1, "replied": 0}
+            for day in (1, 2)
+        ]
+        await route.fulfill(json=await reply.json() | {"data": days})
+
+    await page.route("**/v1/usage/emails?*", answer)
+    await desk.open(page, "/usage")
+
+    table = page.get_by_role("table", name="Opens, clicks and replies")
+    await expect(table.get_by_role("cell")).to_have_text(["Welcome", "3", "2", "0"])
+    await expect(table.get_by_role("link", name="Welcome")).to_have_attribute("href", re.compile("/workflows/welcome$"))
+    assert await list_problems(page) == []
+    await page.get_by_label("Channel").select_option("SMS")
+    await expect(table).to_have_count(0)
 
 
 async def test_usage_is_saved_as_a_file(desk: Desk, page: Page, tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ NOT_OF_PEOPLE = {
     "integrations": "configuration",
     "integration_health": "configuration; of failed calls it has the ids of messages and the provider's words",
     "integration_counts": "counts",
+    "mail_reactions": "counts",
     "webhook_endpoints": "configuration",
     "topics": "belong to the application; who is subscribed is in topic_subscriptions",
     "audit_entries": "changes of the configuration; of an erased person it has the subscriberId alone",

@@ -14,5 +14,13 @@ export const texts = {
   download: "Download CSV",
   empty: "Nothing was sent through a provider in this time",
   emptyHint: "Choose a longer time, or trigger a workflow that has an email, SMS, push or chat step.",
+  mails: "Opens, clicks and replies",
+  mailsHint:
+    "Each e-mail counts once for each of them, when it happened first. Programs do not count. Opens and clicks are known only of e-mails that are tracked.",
+  workflow: "Workflow",
+  opened: "Opened",
+  clicked: "Clicked",
+  replied: "Replied to",
+  deleted: (name: string) => `${name} (deleted)`,
   fileName: (from: string, to: string) => `usage-${from}-${to}.csv`,
 };

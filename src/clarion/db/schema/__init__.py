@@ -6,7 +6,7 @@ workflows ─ workflow_versions ─ workflow_version_notes (immutable)  preferen
 integrations                                        triggers ─ notifications ─ jobs ─ messages
 digest_windows ─ digest_events                      throttle_passes
 trigger_attachments ─ attachments
-integration_health, integration_counts              suppressions, receipts
+integration_health, integration_counts              suppressions, receipts, mail_reactions
 webhook_endpoints ─ webhook_deliveries ─ webhook_events ─ webhook_event_people
 audit_entries, rate_limit_buckets, erasures         processes, leases, retention_progress (of the installation)
 organizations ─ members ─ member_sessions             member_links

@@ -31,6 +31,19 @@ integration_counts = Table(
     sqlite_with_rowid=False,
 )
 
+mail_reactions = Table(
+    "mail_reactions",  # e-mails that were opened, clicked and replied to for the first time in each hour
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),  # the hour, as the lowest id of it
+    id_("workflow_id", key=True),
+    Column("slot", SmallInteger, primary_key=True),  # as that of integration_counts
+    Column("opened", Integer, nullable=False),
+    Column("clicked", Integer, nullable=False),
+    Column("replied", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 suppressions = Table(
     "suppressions",
     metadata,

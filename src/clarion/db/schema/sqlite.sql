@@ -284,6 +284,17 @@ CREATE TABLE leases (
     until BIGINT NOT NULL,
     PRIMARY KEY (name)
 ) WITHOUT ROWID;
+CREATE TABLE mail_reactions (
+	environment_id BLOB NOT NULL,
+	id BLOB NOT NULL,
+	workflow_id BLOB NOT NULL,
+	slot SMALLINT NOT NULL,
+	opened INTEGER NOT NULL,
+	clicked INTEGER NOT NULL,
+	replied INTEGER NOT NULL,
+	PRIMARY KEY (environment_id, id, workflow_id, slot)
+)
+ WITHOUT ROWID;
 CREATE TABLE member_links (
     hash BLOB NOT NULL,
     kind TEXT NOT NULL,
@@ -771,4 +782,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0036', '0035..0036');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0037', '0036..0037');

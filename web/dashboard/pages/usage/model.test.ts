@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { csvRows, groupUsage, type UsageItem } from "./model.ts";
+import { csvRows, groupMails, groupUsage, type UsageItem } from "./model.ts";
 
 const items: UsageItem[] = [
   { at: "2026-05-01T00:00:00.000Z", channel: "email", providerId: "ses", sent: 1, failed: 1 },
@@ -29,4 +29,17 @@ test("a file has a line for each bucket and provider", () => {
     averageMilliseconds: "",
     slowestMilliseconds: "",
   });
+});
+
+test("reactions to e-mails are added up by workflow, the most first", () => {
+  const [first, second] = ["2026-05-01T00:00:00.000Z", "2026-05-02T00:00:00.000Z"] as const;
+  const groups = groupMails([
+    { at: first, _workflowId: "1", workflowId: "a", name: "A", opened: 1, clicked: 0, replied: 0 },
+    { at: first, _workflowId: "2", name: "B", opened: 2, clicked: 1, replied: 0 },
+    { at: second, _workflowId: "1", workflowId: "a", name: "A", opened: 3, clicked: 1, replied: 1 },
+  ]);
+  assert.deepEqual(groups, [
+    { _workflowId: "1", workflowId: "a", name: "A", opened: 4, clicked: 1, replied: 1 },
+    { _workflowId: "2", name: "B", opened: 2, clicked: 1, replied: 0 },
+  ]);
 });

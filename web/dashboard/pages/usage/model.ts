@@ -34,6 +34,25 @@ export function groupUsage(items: readonly UsageItem[], by: Grouping): UsageGrou
     .sort((one, other) => callsOf(other.total) - callsOf(one.total) || one.key.localeCompare(other.key));
 }
 
+export type MailUsageItem = components["schemas"]["MailUsageItem"];
+export type MailGroup = Omit<MailUsageItem, "at">;
+
+/** The reactions to e-mails of each workflow over all buckets, those with the most first. */
+export function groupMails(items: readonly MailUsageItem[]): MailGroup[] {
+  const found = new Map<string, MailGroup>();
+  for (const { at: _, ...item } of items) {
+    const before = found.get(item._workflowId) ?? { opened: 0, clicked: 0, replied: 0 };
+    found.set(item._workflowId, {
+      ...item,
+      opened: before.opened + item.opened,
+      clicked: before.clicked + item.clicked,
+      replied: before.replied + item.replied,
+    });
+  }
+  const sizeOf = ({ opened, clicked, replied }: MailGroup) => opened + clicked + replied;
+  return [...found.values()].sort((one, other) => sizeOf(other) - sizeOf(one) || one.name.localeCompare(other.name));
+}
+
 export const CSV_COLUMNS = [
   "at",
   "channel",

@@ -18,6 +18,7 @@ import { ChannelField } from "../../parts/channel-field.tsx";
 import { useCan } from "../../session.ts";
 import { texts as shellTexts } from "../../texts/shell.ts";
 import { texts } from "../../texts/usage.ts";
+import { MailUsage } from "./mail-usage.tsx";
 import { CSV_COLUMNS, csvRows, type Grouping, type UsageItem } from "./model.ts";
 import { UsageTable } from "./usage-table.tsx";
 
@@ -55,6 +56,7 @@ export default function UsagePage() {
       ) : (
         <UsageContent items={items} span={span} by={by} />
       )}
+      {(channel === "" || channel === "email") && <MailUsage span={span} />}
     </Page>
   );
 }

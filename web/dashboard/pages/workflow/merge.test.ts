@@ -30,6 +30,7 @@ const base: Draft = {
   validatePayload: false,
   isTranslationEnabled: false,
   tracking: { opens: null, clicks: null },
+  takesReplies: null,
   steps: [makeStep("a", { subject: "Hi", body: "…" }), makeStep("b"), makeStep("c")],
 };
 

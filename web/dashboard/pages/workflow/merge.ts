@@ -25,6 +25,7 @@ const SETTINGS = [
   "validatePayload",
   "isTranslationEnabled",
   "tracking",
+  "takesReplies",
 ] as const;
 const STEP_FIELDS = ["name", "stepId", "active", "filters", "shouldStopOnFail", "replyCallback"] as const;
 const CONTROL = "controlValues.";

@@ -17,6 +17,7 @@ function makeDraft(...names: string[]): Draft {
     validatePayload: false,
     isTranslationEnabled: false,
     tracking: { opens: null, clicks: null },
+    takesReplies: null,
     steps: [],
   };
   for (const name of names) {

@@ -44,6 +44,8 @@ export type Draft = {
   isTranslationEnabled: boolean;
   /** Null: as the environment does. */
   tracking: { opens: boolean | null; clicks: boolean | null };
+  /** Null: as the environment does. */
+  takesReplies: boolean | null;
   steps: DraftStep[];
 };
 
@@ -73,6 +75,7 @@ export function draftOf(workflow: Workflow): Draft {
     validatePayload: workflow.validatePayload,
     isTranslationEnabled: workflow.isTranslationEnabled,
     tracking: { opens: workflow.tracking?.opens ?? null, clicks: workflow.tracking?.clicks ?? null },
+    takesReplies: workflow.takesReplies ?? null,
     steps: workflow.steps.map((step) => ({
       key: step._id,
       _id: step._id,

@@ -1,5 +1,5 @@
-import { SelectField } from "../../../ui/field.tsx";
 import { texts } from "../../texts/editor.ts";
+import { ChoiceField } from "./choice-field.tsx";
 import type { Draft } from "./model.ts";
 
 type Tracking = Draft["tracking"];
@@ -12,20 +12,16 @@ export function TrackingForm({ tracking, onTracking, disabled }: TrackingFormPro
       <p class="field-hint">{texts.trackingHint}</p>
       <div class="document-pair">
         {(["opens", "clicks"] as const).map((name) => (
-          <SelectField
+          <ChoiceField
             key={name}
             label={texts.trackingNames[name]}
-            value={textOf(tracking[name])}
-            options={Object.entries(texts.trackingChoices).map(([value, label]) => ({ value, label }))}
-            onValue={(value) => onTracking({ ...tracking, [name]: value === "" ? null : value === "on" })}
+            choices={texts.trackingChoices}
+            value={tracking[name]}
+            onValue={(value) => onTracking({ ...tracking, [name]: value })}
             disabled={disabled}
           />
         ))}
       </div>
     </>
   );
-}
-
-function textOf(value: boolean | null): string {
-  return value === null ? "" : value ? "on" : "off";
 }

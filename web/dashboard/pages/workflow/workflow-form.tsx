@@ -5,6 +5,7 @@ import { JsonField } from "../../schema-form/json-field.tsx";
 import { useAddress } from "../../session.ts";
 import { texts } from "../../texts/editor.ts";
 import { isObject, isSame } from "../../values.ts";
+import { ChoiceField } from "./choice-field.tsx";
 import type { Draft, Severity } from "./model.ts";
 import { PreferencesForm } from "./preferences-form.tsx";
 import { Section } from "./section.tsx";
@@ -97,6 +98,16 @@ export function WorkflowForm({ workflowId, draft, problems, canWrite, change }: 
       </Section>
       <Section title={texts.tracking} isClosed={isSame(draft.tracking, { opens: null, clicks: null })}>
         <TrackingForm tracking={draft.tracking} onTracking={(tracking) => set({ tracking })} disabled={!canWrite} />
+      </Section>
+      <Section title={texts.workflowReplies} isClosed={draft.takesReplies === null}>
+        <p class="field-hint">{texts.workflowRepliesHint}</p>
+        <ChoiceField
+          label={texts.takesReplies}
+          choices={texts.replyChoices}
+          value={draft.takesReplies}
+          onValue={(takesReplies) => set({ takesReplies })}
+          disabled={!canWrite}
+        />
       </Section>
       <Section title={texts.payload}>
         <div data-path="payloadSchema">
