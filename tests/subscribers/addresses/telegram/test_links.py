@@ -76,6 +76,20 @@ async def test_whoever_opens_the_link_is_connected_once(api: Api, bot: str, tele
     assert await chats_of(api, subscriberId="ada") == [("telegram_chat", "77")]
 
 
+async def test_a_report_that_is_repeated_gets_no_other_answer(api: Api, bot: str, telegram: Telegram) -> None:
+    code = await begin(api)
+    await write(api, bot, telegram.secret, f"/start {code}")
+
+    repeated = await write(api, bot, telegram.secret, f"/start {code}")
+    elsewhere = await write(api, bot, telegram.secret, f"/start {code}", id=78)
+    await begin(api)
+    later = await write(api, bot, telegram.secret, f"/start {code}")
+
+    assert [(one.status_code, one.content) for one in (repeated, later)] == [(200, b"")] * 2
+    assert "not valid" in elsewhere.json()["text"]
+    assert await chats_of(api, subscriberId="ada") == [("telegram_chat", "77")]
+
+
 async def test_the_link_says_which_bot_and_until_when(api: Api, bot: str, clock: ManualClock) -> None:
     made = await create(api, LINK, {"integrationIdentifier": "bot", "subscriberId": "eve"})
 

@@ -69,6 +69,10 @@ class NotLinked(Exception):
     """Why a code connects nothing."""
 
 
+class LinkedBefore(NotLinked):
+    """The code connected this chat before, and the report is repeated."""
+
+
 class AlreadyLinked(NotLinked):
     """Another chat is connected, and the code may not replace it."""
 
@@ -140,6 +144,8 @@ async def link_chat(db: Connection, integration: Integration, start: bot.Start, 
     """Connect the chat in which somebody sent a code; raises NotLinked."""
     environment_id = integration.environment_id
     link = await store.find_link(db, environment_id, start.code, CodePurpose.CHAT, now)
+    if link is None and await _is_repeated(db, integration, start, vault=vault, now=now):
+        raise LinkedBefore
     if link is None or link.integration_id != integration.id or link.subscriber_id is None:
         raise NotLinked
     # The integration is locked before the person, as everywhere.
@@ -166,6 +172,20 @@ async def link_chat(db: Connection, integration: Integration, start: bot.Start, 
         if not link.replaces:
             raise AlreadyLinked
         await endpoints.update_endpoint(db, replace(before, endpoint=draft.endpoint, updated_at=now), vault)
+
+
+async def _is_repeated(
+    db: Connection, integration: Integration, start: bot.Start, *, vault: Vault, now: Millis
+) -> bool:
+    """Whether a code has connected the chat that it comes from."""
+    used = await store.find_link(db, integration.environment_id, start.code, CodePurpose.USED, now)
+    if used is None or used.integration_id != integration.id or used.subscriber_id is None:
+        return False
+    place = (EndpointType.TELEGRAM_CHAT, used.context_keys)
+    endpoint = await endpoints.find_endpoint_of(
+        db, integration.environment_id, used.subscriber_id, integration.id, place, vault
+    )
+    return endpoint is not None and endpoint.endpoint == {"chatId": start.chat_id}
 
 
 async def finish_setup(

@@ -23,6 +23,8 @@ class CodePurpose(StrEnum):
     """Whoever sends the code to the bot gets the messages of a person there."""
     SETUP = "setup"
     """Whoever opens the page gives the integration the token of a bot."""
+    USED = "used"
+    """A chat was connected by it: known until its end, because Telegram repeats reports whose answer was lost."""
 
 
 LIFETIMES = {CodePurpose.CHAT: Millis(10 * MINUTE), CodePurpose.SETUP: Millis(5 * MINUTE)}

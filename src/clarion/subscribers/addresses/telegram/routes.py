@@ -153,6 +153,8 @@ async def receive_telegram(call: DetachedCall, environment_id: str, integration_
     link = partial(actions.link_chat, integration=integration, start=start, vault=call.services.vault, now=call.now)
     try:
         await call.database.transaction(link)
+    except actions.LinkedBefore:
+        return _NOTHING
     except actions.AlreadyLinked:
         return _say(start, texts.taken)
     except actions.NotLinked:

@@ -50,6 +50,12 @@ TAKE_LINK = sql("""
     AND integration_id = :integration_id
     RETURNING digest
 """)
+USE_LINK = sql("""
+    UPDATE chat_links SET purpose = 'used'
+    WHERE environment_id = :environment_id AND digest = :digest AND purpose = :purpose AND expires_at > :now
+    AND integration_id = :integration_id
+    RETURNING digest
+""")
 
 
 async def find_webhook(
@@ -136,7 +142,7 @@ async def find_link(
 async def take_link(db: Connection, link: ChatLink, code: str, now: Millis) -> bool:
     """Use up a code; returns False if somebody else did so before."""
     row = await db.fetch_one(
-        TAKE_LINK,
+        USE_LINK if link.purpose is CodePurpose.CHAT else TAKE_LINK,
         environment_id=link.environment_id,
         integration_id=link.integration_id,
         digest=digest_of(code),

@@ -35,7 +35,7 @@ class ChatLinkOut(Wire):
 
 class MobileLinkIn(Wire):
     subscriber_id: SubscriberKeyText | None = None
-    """A person for whom the page shows a link to the bot, when that is connected."""
+    """A person for whom the page shows a link to the bot, when that is connected; needs `subscribers:write`."""
 
 
 class MobileLinkOut(Wire):
