@@ -22,7 +22,7 @@ from clarion.db.migrations.migrate import (
     run_migration,
 )
 from clarion.db.migrations.revisions import VERSIONS, list_known_revisions, oldest_compatible
-from clarion.db.migrations.upgrade import render_sqlite_script, upgrade_sqlite
+from clarion.db.migrations.upgrade import list_breaking, render_sqlite_script, upgrade_sqlite
 from clarion.db.schema import metadata
 from clarion.db.sqlite.database import connect
 from clarion.db.sqlite.file import require_unused
@@ -182,3 +182,8 @@ def test_a_file_that_is_not_a_store_is_refused(tmp_path: Path) -> None:
 async def test_an_unreachable_server_is_reported(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="cannot be reached"):
         await migrate_postgres(f"postgresql://nobody@/none?host={tmp_path}")
+
+
+def test_only_further_columns_of_workflows_keep_processes_of_the_first_release_from_going_on() -> None:
+    """They read whole rows of workflows into records that know no further columns."""
+    assert list_breaking("0023", list_known_revisions()) == ["0027", "0033"]

@@ -182,12 +182,12 @@ async def test_a_private_address_is_not_called(
     assert delivery["errorText"]
 
 
-@pytest.mark.parametrize("value", ["", "javascript:alert(1)", "ftp://x.example/", "https://x.example/\n", 7])
+@pytest.mark.parametrize("value", ["", "javascript:alert(1)", "ftp://x.example/", "https://x.example/\na", 7])
 async def test_a_template_that_makes_no_url_is_told_in_the_run(
     world: World, mails: Mails, listen: Any, value: Any
 ) -> None:
     await switch_on(world)
-    address = (await mails.send({"active": True, "url": "{{payload.to}}x"}, {"to": value}))["replyTo"]
+    address = (await mails.send({"active": True, "url": "{{payload.to}}"}, {"to": value}))["replyTo"]
 
     await reply(await listen(), address)
 
@@ -228,6 +228,11 @@ async def test_a_workflow_decides_otherwise_than_its_environment(world: World, m
         ({"active": True, "url": "https://x.example{{payload.path}}"}, "url", "email"),
         ({"active": True, "url": "https://x.example\\{{payload.path}}"}, "url", "email"),
         ({"active": True, "url": "https://x.example/{{payload"}, "url", "email"),
+        ({"active": True, "url": "{{payload.host}}/hooks"}, "url", "email"),
+        ({"active": True, "url": "{{payload.a}}{{payload.b}}"}, "url", "email"),
+        ({"active": True, "url": "{% if a %}https://{{payload.host}}{% endif %}"}, "url", "email"),
+        ({"active": True, "url": "http://10.0.0.1/{{payload.path}}"}, "url", "email"),
+        ({"active": True, "url": "http://169.254.169.254/latest"}, "url", "email"),
         ({"active": False, "url": "/hooks"}, "url", "email"),
         ({"active": True, "url": "https://x.example"}, "", "sms"),
     ],

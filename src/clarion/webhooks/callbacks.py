@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from clarion.clock import Millis
 from clarion.db.port import Connection
+from clarion.db.query import sql
 from clarion.ids import EnvironmentId, SubscriberId, WebhookEndpointId, WebhookEventId, new_id
 from clarion.jsontext import json_text
 from clarion.vault import Vault
@@ -16,9 +17,15 @@ from clarion.webhooks.model import Endpoint, EventType, new_secret
 OF_CALLBACKS: Final = "the endpoint stands for the reply callbacks of all steps, which have the URLs"
 _DESCRIPTION: Final = "Reply callbacks of steps"
 
+HAS_ENDPOINT = sql(
+    "SELECT 1 AS one FROM webhook_endpoints WHERE environment_id = :environment_id AND id = :environment_id"
+)
+
 
 async def ensure_callback_endpoint(db: Connection, environment_id: EnvironmentId, vault: Vault, now: Millis) -> None:
     """Create the endpoint that stands for the reply callbacks of an environment, unless it has one."""
+    if await db.fetch_one(HAS_ENDPOINT, environment_id=environment_id) is not None:
+        return
     endpoint = Endpoint(
         environment_id=environment_id,
         id=WebhookEndpointId(environment_id),

@@ -1,6 +1,7 @@
 """Webhooks of one process: deliveries that are due are claimed, posted and recorded.
 
-Many go out at once but few to one endpoint, so that a slow receiver holds up nobody but itself.
+Many go out at once but few to one endpoint, so that a slow receiver holds up nobody but itself. Reply callbacks of an
+environment share one endpoint: a slow one holds up the others of its environment, and nobody else.
 """
 
 import logging

@@ -1,12 +1,15 @@
-"""Reply callbacks of steps: who may set them."""
+"""Reply callbacks of steps: who may set them, and to which hosts."""
 
 from collections.abc import Sequence
 
-from clarion.errors import Forbidden
+from clarion.errors import Forbidden, Invalid
 from clarion.http.caller import Caller
 from clarion.ids import EnvironmentId
+from clarion.providers.definition.result import SendFailure
+from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vocabulary import Scope
 from clarion.workflows.model import ReplyCallback, Step
+from clarion.workflows.step_wire import StepIn
 
 
 def check_callback_rights(
@@ -26,6 +29,20 @@ def check_callback_rights(
                 "needs: leave it as it is in the workflow, or out of a new step",
                 ctx={"missingScopes": [Scope.WEBHOOKS_WRITE]},
             )
+
+
+async def check_callback_urls(gateway: ProviderGateway, steps: Sequence[StepIn]) -> None:
+    """Raise Invalid if a callback has a host that can never be called; one from a payload is checked when it is."""
+    for number, step in enumerate(steps):
+        url = "" if step.reply_callback is None else step.reply_callback.url
+        literal = url.partition("{")[0]
+        if not literal:
+            continue
+        try:
+            await gateway.check_url(literal)
+        except SendFailure as failure:
+            message = f"cannot be sent to: {failure.message}"
+            raise Invalid.field(f"steps.{number}.replyCallback.url", message, url) from None
 
 
 def _is_new(callback: ReplyCallback | None, known: ReplyCallback | None) -> bool:

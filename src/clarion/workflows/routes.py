@@ -23,7 +23,7 @@ from clarion.workflows.history import (
 )
 from clarion.workflows.listing import list_workflow_page
 from clarion.workflows.model import VersionedWorkflow, Workflow
-from clarion.workflows.reply_callbacks import check_callback_rights
+from clarion.workflows.reply_callbacks import check_callback_rights, check_callback_urls
 from clarion.workflows.step_wire import (
     StepKind,
     StepOut,
@@ -43,13 +43,15 @@ from clarion.workflows.wire import (
 )
 
 
-async def _check_new_workflow(_: DetachedCall, body: WorkflowIn) -> None:
+async def _check_new_workflow(call: DetachedCall, body: WorkflowIn) -> None:
     # Parsing takes long for large texts, so that neither the event loop nor the writer of SQLite waits for it.
     await asyncio.to_thread(check_definition, body.steps, body.content().get("payload_schema"))
+    await check_callback_urls(call.services.gateway, body.steps)
 
 
-async def _check_workflow(_: DetachedCall, __: WorkflowKey, body: WorkflowPut) -> None:
+async def _check_workflow(call: DetachedCall, _: WorkflowKey, body: WorkflowPut) -> None:
     await asyncio.to_thread(check_definition, body.steps, body.content().get("payload_schema"))
+    await check_callback_urls(call.services.gateway, body.steps)
 
 
 async def _check_changes(_: DetachedCall, __: WorkflowKey, body: WorkflowPatch) -> None:

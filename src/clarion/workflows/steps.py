@@ -17,11 +17,9 @@ from clarion.workflows.payloads import check_schema
 from clarion.workflows.step_wire import StepIn, VariantIn
 
 _MAX_URL: Final = 2048
-_URL_TEMPLATE: Final = re.compile(r"https?://[^\s{}/?#\\]+[/?#]|\{[{%]")
+_URL_TEMPLATE: Final = re.compile(r"https?://[^\s{}/?#\\]+[/?#].*|\{\{[^{}]*\}\}")
 """What a payload is put into must not choose the host, unless it has all of the URL."""
-_URL_RULE: Final = (
-    "must begin with https:// or http:// and the whole host, or with the variable that has all of the URL"
-)
+_URL_RULE: Final = "must begin with https:// or http:// and the whole host, or be one variable that has all of the URL"
 
 StepProblem = tuple[str, str, Any]
 """A path in the body, what is wrong there, and the value."""
@@ -98,7 +96,7 @@ def _find_url_problem(url: str) -> str | None:
         return None if EndpointUrl.accepts(url) else EndpointUrl.RULE
     if len(url) > _MAX_URL:
         return f"must have at most {_MAX_URL} characters"
-    return check_template(url) if _URL_TEMPLATE.match(url) else _URL_RULE
+    return check_template(url) if _URL_TEMPLATE.fullmatch(url) else _URL_RULE
 
 
 def _find_given_step_id(step_in: StepIn, by_id: dict[str, Step]) -> str | None:

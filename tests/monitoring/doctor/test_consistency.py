@@ -14,6 +14,7 @@ NOT_CHECKED = {
     "endpoint_id": "deliveries of deleted endpoints expire later",
     "integration_id": "may be deleted; messages keep it",
     "provider_id": "a word",
+    "bot_id": "of Telegram",
     "resource_id": "of a workflow or a layout, which are deleted softly; what is deleted keeps its texts for runs",
     "variable_id": "of variables, which belong to the organization; their values are deleted with them",
     "provider_message_id": "of the provider",

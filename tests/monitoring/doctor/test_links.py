@@ -33,7 +33,8 @@ async def test_an_environment_that_sends_nothing_needs_no_address(database: Data
 async def test_everything_that_needs_the_address_is_named(database: Database, api: Api) -> None:
     await add(api, "email", "email-webhook", **MAIL)
     await add(api, "chat", "telegram", apiToken="1:abc")
-    options = {"mail_options": '{"tracking": {"opens": true}}', "environment_id": api.environment.id}
+    mail = '{"tracking": {"opens": true}, "replies": {"domain": "in.example.com"}}'
+    options = {"mail_options": mail, "environment_id": api.environment.id}
 
     async def switch_on(db: Connection) -> None:
         await db.execute(SET_MAIL_OPTIONS, **options)
@@ -43,7 +44,7 @@ async def test_everything_that_needs_the_address_is_named(database: Database, ap
     found = await examine(database, api)
 
     assert found.status is CheckStatus.WARNING
-    for need in ("links to unsubscribe in e-mails", "tracking of opens and clicks", "connecting Telegram"):
+    for need in ("links to unsubscribe in e-mails", "tracking of opens and clicks", "connecting Telegram", "replies"):
         assert need in found.summary
     assert "CLARION_PUBLIC_URL" in str(found.remedy)
     assert (await examine(database, api, SET)).status is CheckStatus.OK

@@ -8,6 +8,8 @@ from clarion.environments.model import Environment
 from clarion.monitoring.doctor.model import Finding, fine, warning
 from clarion.providers.builtin import BUILTIN
 from clarion.settings.model import Settings, variable
+from clarion.subscribers.addresses.oauth.vendors import VENDORS
+from clarion.subscribers.addresses.telegram.model import TELEGRAM
 from clarion.vocabulary import Channel
 
 LIST_PROVIDERS = sql("""
@@ -18,7 +20,9 @@ HAS_TRACKED_WORKFLOW = sql("""
     SELECT 1 AS one FROM workflows
     WHERE environment_id = :environment_id AND deleted_at IS NULL AND tracking LIKE '%true%' LIMIT 1
 """)
-_BY_PROVIDER = {"slack": "connecting Slack", "telegram": "connecting Telegram"}
+_BY_PROVIDER = {provider_id: f"connecting {vendor.name}" for provider_id, vendor in VENDORS.items()} | {
+    TELEGRAM: "connecting Telegram"
+}
 
 
 async def check_public_url(db: Connection, settings: Settings, environments: list[Environment]) -> Finding:
@@ -45,7 +49,8 @@ async def _list_needs(db: Connection, environment: Environment) -> list[str]:
     tracking = environment.mail.tracking
     is_tracked = tracking.opens or tracking.clicks
     tracked = None if is_tracked else await db.fetch_one(HAS_TRACKED_WORKFLOW, environment_id=environment.id)
-    return list(_name_needs(providers, sends_mail=sends_mail, is_tracked=is_tracked or tracked is not None))
+    needs = ["the address to which providers hand over replies"] if environment.mail.replies.domain else []
+    return needs + list(_name_needs(providers, sends_mail=sends_mail, is_tracked=is_tracked or tracked is not None))
 
 
 def _name_needs(providers: set[str], *, sends_mail: bool, is_tracked: bool) -> Iterator[str]:

@@ -7,7 +7,7 @@ from clarion.db.schema.columns import Id
 
 revision = "0026"
 down_revision = "0025"
-works_with = "0025"
+works_with = "0023"
 
 
 def upgrade() -> None:

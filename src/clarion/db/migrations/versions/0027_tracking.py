@@ -5,7 +5,7 @@ from alembic import op
 
 revision = "0027"
 down_revision = "0026"
-works_with = "0026"
+# No `works_with`: older processes read workflows with `SELECT *`, and know no further columns.
 
 
 def upgrade() -> None:

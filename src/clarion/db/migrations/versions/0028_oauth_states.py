@@ -7,7 +7,7 @@ from clarion.db.schema.columns import Id
 
 revision = "0028"
 down_revision = "0027"
-works_with = "0027"
+works_with = "0023"
 
 
 def upgrade() -> None:

@@ -5,7 +5,7 @@ from sqlalchemy import text
 
 revision = "0029"
 down_revision = "0028"
-works_with = "0028"
+works_with = "0023"
 
 
 def upgrade() -> None:

@@ -5,7 +5,7 @@ from alembic import op
 
 revision = "0030"
 down_revision = "0029"
-works_with = "0029"
+works_with = "0023"
 
 
 def upgrade() -> None:

@@ -7,7 +7,7 @@ from clarion.db.schema.columns import Id
 
 revision = "0031"
 down_revision = "0030"
-works_with = "0030"
+works_with = "0023"
 
 
 def upgrade() -> None:

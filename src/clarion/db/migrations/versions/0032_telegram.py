@@ -7,7 +7,7 @@ from clarion.db.schema.columns import Digest, Id
 
 revision = "0032"
 down_revision = "0031"
-works_with = "0031"
+works_with = "0023"
 
 
 def upgrade() -> None:

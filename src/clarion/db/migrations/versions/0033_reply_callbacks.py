@@ -5,7 +5,7 @@ from alembic import op
 
 revision = "0033"
 down_revision = "0032"
-works_with = "0032"
+# No `works_with`: older processes read workflows with `SELECT *`, and know no further columns.
 
 
 def upgrade() -> None:

@@ -5,7 +5,7 @@ from sqlalchemy import text
 
 revision = "0034"
 down_revision = "0033"
-works_with = "0033"
+works_with = "0023"
 
 
 def upgrade() -> None:

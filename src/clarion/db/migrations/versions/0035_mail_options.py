@@ -5,7 +5,7 @@ from alembic import op
 
 revision = "0035"
 down_revision = "0034"
-works_with = "0034"
+works_with = "0023"
 
 
 def upgrade() -> None:

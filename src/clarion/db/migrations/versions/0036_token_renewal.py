@@ -5,7 +5,7 @@ from alembic import op
 
 revision = "0036"
 down_revision = "0035"
-works_with = "0035"
+works_with = "0023"
 
 
 def upgrade() -> None:

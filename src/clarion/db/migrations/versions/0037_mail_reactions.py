@@ -7,7 +7,7 @@ from clarion.db.schema.columns import Id
 
 revision = "0037"
 down_revision = "0036"
-works_with = "0036"
+works_with = "0023"
 
 
 def upgrade() -> None:
