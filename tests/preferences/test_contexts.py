@@ -1,5 +1,6 @@
 """What people switch in a context holds for messages of exactly this context, before what holds everywhere."""
 
+import re
 from typing import Any
 
 import httpx
@@ -14,7 +15,7 @@ from tests.engine.support import World, in_app, step
 from tests.explain.support import explain_newest, only
 from tests.inbox.conftest import MakePerson, make_person
 from tests.preferences.unsubscribe.conftest import browser, settings, world
-from tests.support import Api, MakeApi
+from tests.support import Api, MakeApi, Site
 
 __all__ = ["_log_no_errors", "browser", "logged_errors", "make_person", "settings", "world"]
 
@@ -24,6 +25,7 @@ BETA = {"tenant": "beta"}
 OF_ACME = ("tenant:acme",)
 HELLO = in_app("Hello {{context.tenant.id}}")
 EMAIL = step("email", subject="Hi", body="<p>{{unsubscribe_url}}</p>")
+MAIL_ADA = {"subscriberId": "ada", "email": "ada@example.com"}
 LIST_ROWS = sql("""
     SELECT context_keys, channel, enabled, reason FROM context_preferences WHERE environment_id = :environment_id
 """)
@@ -31,7 +33,8 @@ FILL_CONTEXTS = sql("""
     INSERT INTO context_preferences (
         environment_id, subscriber_id, context_keys, workflow_id, channel, enabled, updated_at
     )
-    SELECT environment_id, id, CAST(:contexts AS TEXT), id, 'sms', TRUE, 0 FROM subscribers
+    SELECT environment_id, id, CAST(:contexts AS TEXT), id, 'sms',
+        CAST(:enabled AS BOOLEAN), CAST(:moment AS BIGINT) FROM subscribers
     WHERE environment_id = :environment_id AND key = 'ada'
 """)
 
@@ -152,42 +155,161 @@ async def test_a_session_of_a_context_reads_and_switches_there(world: World, mak
     assert (await listed(ada), await listed(of_acme)) == ([off, off], [on, on])
 
 
+async def fill(database: Database, api: Api, count: int) -> None:
+    """Give ada preferences in so many sets of contexts, the first one the oldest."""
+    rows = [
+        {"environment_id": api.environment.id, "contexts": f'["t:{one:03}"]', "enabled": one > 0, "moment": one}
+        for one in range(count)
+    ]
+    await database.transaction(lambda db: db.execute_many(FILL_CONTEXTS, rows))
+
+
+async def list_sets(database: Database, api: Api) -> set[str]:
+    rows = await database.read(lambda db: db.fetch(LIST_ROWS, environment_id=api.environment.id))
+    return {row["context_keys"] for row in rows}
+
+
 async def test_a_person_has_preferences_in_a_limited_number_of_contexts(
     world: World, make_person: MakePerson, database: Database
 ) -> None:
     of_acme = await make_person("ada", context_keys=OF_ACME)
+    of_beta = await make_person("ada", context_keys=("tenant:beta",))
+    await fill(database, world.api, MAX_CONTEXTS - 1)
 
-    async def fill(first: int, last: int) -> None:
-        rows = [{"environment_id": world.api.environment.id, "contexts": f'["t:{one}"]'} for one in range(first, last)]
-        await database.transaction(lambda db: db.execute_many(FILL_CONTEXTS, rows))
-
-    await fill(0, MAX_CONTEXTS - 1)
     last = await of_acme.patch("/v1/inbox/preferences", json={"email": False})
     again = await of_acme.patch("/v1/inbox/preferences", json={"email": True})
-    beyond = await (await make_person("ada", context_keys=("tenant:beta",))).patch(
-        "/v1/inbox/preferences", json={"email": False}
-    )
+    beyond = await of_beta.patch("/v1/inbox/preferences", json={"email": True})
 
     assert [last.status_code, again.status_code, beyond.status_code] == [200, 200, 422]
     assert list(beyond.json()["errors"]) == ["context"]
 
 
+async def test_switching_off_is_never_refused_and_takes_the_place_of_the_oldest_that_is_on(
+    world: World, make_person: MakePerson, database: Database
+) -> None:
+    of_acme = await make_person("ada", context_keys=OF_ACME)
+    await fill(database, world.api, MAX_CONTEXTS)
+
+    switched = await of_acme.patch("/v1/inbox/preferences", json={"email": False})
+
+    sets = await list_sets(database, world.api)
+    assert switched.status_code == 200
+    assert len(sets) == MAX_CONTEXTS
+    assert '["t:000"]' in sets  # oldest, and off
+    assert '["t:001"]' not in sets
+    assert '["tenant:acme"]' in sets
+
+
+async def test_sessions_without_proof_make_no_preferences_in_contexts_that_do_not_exist(
+    world: World, make_person: MakePerson, database: Database
+) -> None:
+    await world.make_workflow(HELLO)
+    stranger = await make_person("ada", context_keys=("tenant:acme", "x:junk"), is_proven=False)
+    workflow = (await stranger.get("/v1/inbox/preferences")).json()["data"][1]["workflow"]["id"]
+    bulk = {"preferences": [{"workflowId": "welcome", "in_app": False}]}
+
+    refused = [
+        await stranger.patch("/v1/inbox/preferences", json={"in_app": False}),
+        await stranger.patch(f"/v1/inbox/preferences/{workflow}", json={"in_app": False}),
+        await stranger.patch("/v1/inbox/preferences/bulk", json=bulk),
+    ]
+    nothing = await list_sets(database, world.api)
+    for kind, key in (("tenant", "acme"), ("x", "junk")):
+        await world.api.post("/v2/contexts", json={"type": kind, "id": key})
+    accepted = await stranger.patch("/v1/inbox/preferences", json={"in_app": False})
+
+    assert [one.status_code for one in refused] == [422] * 3
+    assert "x:junk" in refused[0].json()["errors"]["context"]["messages"][0]
+    assert nothing == set()
+    assert accepted.status_code == 200
+
+
+async def test_preferences_in_a_context_go_with_it(
+    world: World, make_api: MakeApi, site: Site, database: Database
+) -> None:
+    await world.api.post("/v2/subscribers", json={"subscriberId": "ada"})
+    production = await make_api(site.production)
+    await production.post("/v2/subscribers", json={"subscriberId": "ada"})
+    for api in (world.api, production):
+        for context in (ACME, BETA, ACME | {"app": "shop"}, {"tenant": "acme2"}):
+            await switch(api, context, channels={"email": False})
+
+    assert (await world.api.delete("/v2/contexts/tenant/acme")).status_code == 204
+
+    sets = {'["tenant:beta"]', '["tenant:acme2"]'}
+    assert await list_sets(database, world.api) == sets
+    assert await list_sets(database, production) == sets | {'["tenant:acme"]', '["app:shop","tenant:acme"]'}
+
+
+async def mail_link(world: World, context: dict[str, Any]) -> str:
+    """Send ada an e-mail in a context; returns the path of the link in its header."""
+    await world.make_workflow(in_app("{{unsubscribe_url}}"), EMAIL)
+    await world.api.post("/v1/integrations", json={"providerId": "svc-email", "channel": "email", "active": True})
+    await world.trigger(MAIL_ADA, context=context)
+    await world.work()
+    (message,) = await world.messages(channel="email")
+    shown = (await world.api.get(f"/v1/messages/{message['_id']}")).json()
+    link: str = shown["mail"]["headers"]["List-Unsubscribe"]
+    return link.split("token=")[1].rstrip(">")
+
+
+async def trigger_mails(world: World, *contexts: dict[str, Any]) -> int:
+    """Trigger in each of the contexts; returns how many e-mails ada has then."""
+    for context in contexts:
+        await world.trigger(MAIL_ADA, context=context)
+    await world.work()
+    return len(await world.messages(channel="email"))
+
+
+async def test_one_click_unsubscribes_whoever_has_too_many_contexts(
+    world: World, browser: httpx.AsyncClient, database: Database
+) -> None:
+    token = await mail_link(world, ACME)
+    await fill(database, world.api, MAX_CONTEXTS)
+
+    answer = await browser.post(f"/unsubscribe?token={token}", data={"List-Unsubscribe": "One-Click"})
+
+    assert answer.status_code == 200
+    assert await trigger_mails(world, ACME) == 1
+
+
+async def test_a_link_of_long_contexts_switches_in_all_of_them(
+    world: World, browser: httpx.AsyncClient, database: Database
+) -> None:
+    long = {letter * 100: "x" * 100 for letter in "abc"}
+    await world.api.post("/v2/subscribers", json={"subscriberId": "ada"})
+    await switch(world.api, long, channels={"email": True})
+    await switch(world.api, ACME, channels={"sms": False})
+    token = await mail_link(world, long)
+    assert len(token) < 900
+    before = await browser.get(f"/unsubscribe?token={token}")
+
+    answer = await browser.post(f"/unsubscribe?token={token}", data={"List-Unsubscribe": "One-Click"})
+    asked = await browser.get(f"/unsubscribe?token={token}")
+    unsubscribed = await trigger_mails(world, long, ACME, {})
+    await browser.post(f"/unsubscribe?token={token}", data={"action": "subscribe"})
+    again = await trigger_mails(world, long, ACME, {})
+    await browser.post(f"/preferences?token={token}", data=await _nothing_chosen(browser, token))
+
+    assert answer.status_code == 200
+    assert 'value="subscribe"' not in before.text
+    assert 'value="subscribe"' in asked.text
+    assert (unsubscribed, again) == (1, 4)
+    assert await trigger_mails(world, long, ACME, {}) == 4
+
+
+async def _nothing_chosen(browser: httpx.AsyncClient, token: str) -> dict[str, list[str]]:
+    page = await browser.get(f"/preferences?token={token}")
+    return {"shown": re.findall(r'name="shown" value="([^"]+)"', page.text)}
+
+
 async def test_a_link_is_about_the_context_of_its_message(
     world: World, browser: httpx.AsyncClient, database: Database
 ) -> None:
-    await world.make_workflow(in_app("{{unsubscribe_url}}"), EMAIL)
-    await world.api.post("/v1/integrations", json={"providerId": "svc-email", "channel": "email", "active": True})
-    ada = {"subscriberId": "ada", "email": "ada@example.com"}
-    await world.trigger(ada, context=ACME)
-    await world.work()
-    (message,) = await world.messages(channel="email")
-    link = (await world.api.get(f"/v1/messages/{message['_id']}")).json()["mail"]["headers"]["List-Unsubscribe"]
-    token = link.split("token=")[1].rstrip(">")
+    token = await mail_link(world, ACME)
 
     await browser.post(f"/unsubscribe?token={token}", data={"List-Unsubscribe": "One-Click"})
-    for context in (ACME, BETA):
-        await world.trigger(ada, context=context)
-    await world.work()
+    await trigger_mails(world, ACME, BETA)
     rows = await database.read(lambda db: db.fetch(LIST_ROWS, environment_id=world.api.environment.id))
     asked = await browser.get(f"/unsubscribe?token={token}")
     chosen = await browser.get(f"/preferences?token={token}")

@@ -10,6 +10,7 @@ from clarion.errors import AlreadyExists, Invalid
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, Transaction, operation
 from clarion.http.pages import CursorPage, list_cursor_page
+from clarion.preferences.store import delete_of_context
 from clarion.vocabulary import OrderBy, Scope
 
 
@@ -57,9 +58,13 @@ async def update_context(call: Call, context_type: str, context_id: str, body: C
 
 @operation("DELETE", "/v2/contexts/{contextType}/{contextId}", scope=Scope.CONTEXTS_WRITE, status=204)
 async def delete_context(call: Call, context_type: str, context_id: str) -> None:
-    """Delete a context with its data; messages and inboxes of it stay, and a trigger that names it makes it again."""
+    """Delete a context with its data and the preferences of people in it.
+
+    Messages and inboxes of it stay, and a trigger that names it makes it again.
+    """
     context = await store.get_context(call.db, call.environment_id, context_type, context_id, for_update=True)
     await store.delete_context(call.db, context)
+    await delete_of_context(call.db, call.environment_id, context.type, context.key)
 
 
 def _check_data(data: dict[str, object]) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import UnsetType
 
+from clarion.contexts.store import list_existing
 from clarion.errors import Invalid
 from clarion.http.operation import Call, Transaction, operation
 from clarion.http.wire import changes_of
@@ -51,7 +52,9 @@ async def get_inbox_global_preference(call: Call) -> Reply[InboxPreferenceOut]:
 async def update_inbox_global_preference(call: Call, body: InboxPreferencePatch) -> Reply[InboxPreferenceOut]:
     """Switch channels on or off for all workflows, which removes choices for single workflows, or set the schedule."""
     subscriber = await get_session_subscriber(call, for_update=True)
-    await actions.switch_channels_everywhere(call.db, _scope(call, subscriber), body.given(), call.now)
+    await actions.switch_channels_everywhere(
+        call.db, await _changed_scope(call, subscriber, body), body.given(), call.now
+    )
     await actions.let_texts_through(call.db, subscriber, body.given())
     if not isinstance(body.schedule, UnsetType):
         schedule = plain_value(body.schedule)
@@ -85,7 +88,9 @@ async def update_inbox_workflow_preference(
     if not isinstance(body.schedule, UnsetType):
         raise Invalid.field("schedule", "belongs to the global preference; send it to PATCH /v1/inbox/preferences")
     workflow = await actions.get_changeable_workflow(call.db, call.environment_id, reference, path="workflowId")
-    await actions.switch_channels(call.db, _scope(call, subscriber), workflow, body.given(), call.now)
+    await actions.switch_channels(
+        call.db, await _changed_scope(call, subscriber, body), workflow, body.given(), call.now
+    )
     await actions.let_texts_through(call.db, subscriber, body.given())
     (decided,) = await actions.decide_workflows(call.db, _scope(call, subscriber), [workflow])
     return Reply(data=InboxPreferenceOut.of_workflow(decided))
@@ -93,6 +98,21 @@ async def update_inbox_workflow_preference(
 
 def _scope(call: Call, subscriber: Subscriber) -> PreferenceScope:
     return PreferenceScope(subscriber, call.session.context_keys)
+
+
+async def _changed_scope(
+    call: Call, subscriber: Subscriber, body: InboxPreferencePatch | BulkPreferenceIn
+) -> PreferenceScope:
+    """What is switched; anybody can begin a session without proof, which makes no preferences in made-up contexts."""
+    keys = call.session.context_keys
+    if keys and body.given() and not call.session.is_proven:
+        named = [(kind, key) for kind, _, key in (one.partition(":") for one in keys)]
+        existing = await list_existing(call.db, call.environment_id, named)
+        missing = [f"{kind}:{key}" for kind, key in named if (kind, key) not in existing]
+        if missing:
+            message = f"of this session is not proven, and does not exist; create it first: {', '.join(missing)}"
+            raise Invalid.field("context", message)
+    return _scope(call, subscriber)
 
 
 async def _global(call: Call, subscriber: Subscriber) -> Reply[InboxPreferenceOut]:
@@ -127,7 +147,9 @@ async def _switch_workflow(call: Call, subscriber: Subscriber, item: BulkPrefere
     workflow = await actions.get_changeable_workflow(
         call.db, call.environment_id, item.workflow_id, path=f"{path}.workflowId"
     )
-    await actions.switch_channels(call.db, _scope(call, subscriber), workflow, item.given(), call.now)
+    await actions.switch_channels(
+        call.db, await _changed_scope(call, subscriber, item), workflow, item.given(), call.now
+    )
     await actions.let_texts_through(call.db, subscriber, item.given())
     return workflow
 

@@ -10,6 +10,7 @@ from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.errors import Invalid
 from clarion.ids import EnvironmentId, SubscriberId, WorkflowId
+from clarion.jsontext import json_text
 from clarion.preferences.model import GLOBAL, ChangeReason, PreferenceScope, SubscriberLayers
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Channel
@@ -46,10 +47,16 @@ UPSERT_IN_CONTEXT = sql("""
     ON CONFLICT (environment_id, subscriber_id, context_keys, workflow_id, channel) DO UPDATE
     SET enabled = excluded.enabled, updated_at = excluded.updated_at, reason = excluded.reason
 """)
+# Sets in which nothing is switched off come first.
 LIST_OTHER_CONTEXTS = sql("""
-    SELECT DISTINCT context_keys FROM context_preferences
+    SELECT context_keys FROM context_preferences
     WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id AND context_keys <> :contexts
-    LIMIT :limit
+    GROUP BY context_keys
+    ORDER BY MIN(CASE WHEN enabled THEN 1 ELSE 0 END) DESC, MAX(updated_at), context_keys
+""")
+DELETE_CONTEXT_SET = sql("""
+    DELETE FROM context_preferences
+    WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id AND context_keys = :contexts
 """)
 
 DELETE_WORKFLOW_CHOICES = sql("""
@@ -61,6 +68,10 @@ DELETE_WORKFLOW_CHOICES_IN_CONTEXT = sql("""
     DELETE FROM context_preferences
     WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id AND context_keys = :contexts
     AND workflow_id <> :global AND channel {any:channels}
+""")
+DELETE_OF_CONTEXT = sql("""
+    DELETE FROM context_preferences
+    WHERE environment_id = :environment_id AND {position}(context_keys, :name) > 0
 """)
 DELETE_IN_ALL_CONTEXTS = sql("""
     DELETE FROM context_preferences
@@ -109,7 +120,10 @@ async def update_preferences(
     now: Millis,
     reason: ChangeReason | None = None,
 ) -> None:
-    """Set the given channels and leave the others; each channel is a row, so concurrent changes do not conflict."""
+    """Set the given channels and leave the others; each channel is a row, so concurrent changes do not conflict.
+
+    In contexts, the caller has locked the person.
+    """
     person = {"environment_id": scope.subscriber.environment_id, "subscriber_id": scope.subscriber.id}
     place = person | ({"contexts": scope.contexts} if scope.context_keys else {})
     common = place | {"workflow_id": workflow_id, "now": now, "reason": reason}
@@ -117,9 +131,7 @@ async def update_preferences(
         common | {"channel": channel, "enabled": enabled} for channel, enabled in sorted(channels.items())
     ]
     if rows and scope.context_keys:
-        others = await db.fetch(LIST_OTHER_CONTEXTS, **place, limit=MAX_CONTEXTS)
-        if len(others) == MAX_CONTEXTS:
-            raise Invalid.field("context", f"would be the {MAX_CONTEXTS + 1}st in which this person has preferences")
+        await _make_room(db, scope, is_refusable=reason is None and all(channels.values()))
     if rows:
         await db.execute_many(UPSERT_IN_CONTEXT if scope.context_keys else UPSERT_PREFERENCE, rows)
 
@@ -139,6 +151,28 @@ async def delete_in_all_contexts(db: Connection, subscriber: Subscriber, channel
     """Delete what the subscriber has set for a channel in contexts, so that what holds everywhere holds there."""
     place = {"environment_id": subscriber.environment_id, "subscriber_id": subscriber.id}
     await db.execute(DELETE_IN_ALL_CONTEXTS, **place, channel=channel)
+
+
+async def list_context_sets(db: Connection, subscriber: Subscriber) -> list[str]:
+    """The sets of contexts in which a person has preferences, as they are stored."""
+    person = {"environment_id": subscriber.environment_id, "subscriber_id": subscriber.id}
+    return [row["context_keys"] for row in await db.fetch(LIST_OTHER_CONTEXTS, **person, contexts="")]
+
+
+async def delete_of_context(db: Connection, environment_id: EnvironmentId, kind: str, key: str) -> None:
+    """Delete what anybody has set in sets with this context."""
+    await db.execute(DELETE_OF_CONTEXT, environment_id=environment_id, name=json_text(f"{kind}:{key}"))
+
+
+async def _make_room(db: Connection, scope: PreferenceScope, *, is_refusable: bool) -> None:
+    """Delete the oldest set of contexts where there are too many; who switches off is never refused for them."""
+    person = {"environment_id": scope.subscriber.environment_id, "subscriber_id": scope.subscriber.id}
+    others = await db.fetch(LIST_OTHER_CONTEXTS, **person, contexts=scope.contexts)
+    if len(others) < MAX_CONTEXTS:
+        return
+    if is_refusable:
+        raise Invalid.field("context", f"would be the {MAX_CONTEXTS + 1}st in which this person has preferences")
+    await db.execute(DELETE_CONTEXT_SET, **person, contexts=others[0]["context_keys"])
 
 
 async def _list_in_contexts(

@@ -10,6 +10,7 @@ from clarion.content.links import read_environment_id
 from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, id_text
+from clarion.jsontext import json_value
 from clarion.preferences import store
 from clarion.preferences.actions import (
     PreferenceOverview,
@@ -47,10 +48,12 @@ class Visitor(Struct, frozen=True, kw_only=True):
     """None: it is deleted."""
     channel: Channel
     context_keys: tuple[str, ...]
+    is_for_all_contexts: bool
+    """Whether what they switch holds in all contexts in which they have switched anything, too."""
     default_locale: str
 
     def scope_of(self, subscriber: Subscriber) -> PreferenceScope:
-        """What they switch: in the contexts of the message alone."""
+        """What they see and switch: in the contexts of the message alone."""
         return PreferenceScope(subscriber, self.context_keys)
 
 
@@ -74,15 +77,18 @@ async def find_visitor(db: Connection, token: str, vault: Vault) -> Visitor | No
         workflow=None if workflow is None or workflow.deleted_at is not None else workflow,
         channel=target.channel,
         context_keys=target.context_keys,
+        is_for_all_contexts=target.is_for_all_contexts,
         default_locale=content.default_locale,
     )
 
 
 async def is_subscribed(db: Connection, visitor: Visitor, workflow: Workflow) -> bool:
-    """Return whether the visitor gets the messages of the workflow in the channel of the link."""
-    scope = visitor.scope_of(visitor.subscriber)
-    layers = layers_of(workflow, list_layers(await store.list_preferences(db, scope), scope, workflow.id))
-    return decide_channel(layers, visitor.channel).enabled
+    """Return whether the visitor gets the messages of the workflow in the channel of the link, in any of its places."""
+    for scope in await _list_scopes(db, visitor, visitor.subscriber):
+        layers = layers_of(workflow, list_layers(await store.list_preferences(db, scope), scope, workflow.id))
+        if decide_channel(layers, visitor.channel).enabled:
+            return True
+    return False
 
 
 async def change_subscription(
@@ -90,11 +96,11 @@ async def change_subscription(
 ) -> None:
     """Switch the channel of the link for its workflow, unless the person has done so already."""
     subscriber = await get_subscriber(db, visitor.environment_id, visitor.subscriber.key, for_update=True)
-    scope = visitor.scope_of(subscriber)
-    choice = (await store.list_preferences(db, scope)).get((subscriber.id, scope.contexts, workflow.id))
-    decision = decide_channel([(DecidingLayer.SUBSCRIBER_WORKFLOW, choice)], visitor.channel)
-    if decision.layer is None or decision.enabled is not is_on:
-        await switch_channels(db, scope, workflow, {visitor.channel: is_on}, now, reason=reason)
+    for scope in await _list_scopes(db, visitor, subscriber):
+        choice = (await store.list_preferences(db, scope)).get((subscriber.id, scope.contexts, workflow.id))
+        decision = decide_channel([(DecidingLayer.SUBSCRIBER_WORKFLOW, choice)], visitor.channel)
+        if decision.layer is None or decision.enabled is not is_on:
+            await switch_channels(db, scope, workflow, {visitor.channel: is_on}, now, reason=reason)
     await let_texts_through(db, subscriber, {visitor.channel: is_on})
 
 
@@ -119,9 +125,20 @@ async def save_choices(
     """Change what differs from what the person sees: `shown` and `on` are texts `<workflow id>.<channel>`."""
     subscriber = await get_subscriber(db, visitor.environment_id, visitor.subscriber.key, for_update=True)
     scope = visitor.scope_of(subscriber)
+    places = await _list_scopes(db, visitor, subscriber)
     for workflow, changes in _list_changes(await get_overview(db, scope), shown, on):
-        await switch_channels(db, scope, workflow, changes, now, reason=ChangeReason.LINK)
+        for place in places:
+            await switch_channels(db, place, workflow, changes, now, reason=ChangeReason.LINK)
         await let_texts_through(db, subscriber, changes)
+
+
+async def _list_scopes(db: Connection, visitor: Visitor, subscriber: Subscriber) -> list[PreferenceScope]:
+    """Where the link switches: in its contexts, or everywhere."""
+    own = visitor.scope_of(subscriber)
+    if not visitor.is_for_all_contexts:
+        return [own]
+    sets = await store.list_context_sets(db, subscriber)
+    return [own, *(PreferenceScope(subscriber, tuple(json_value(one))) for one in sets)]
 
 
 def _list_changes(

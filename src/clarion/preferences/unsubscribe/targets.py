@@ -21,7 +21,9 @@ _CHANNELS: Final = {number: channel for channel, number in _NUMBERS.items()}
 _LENGTH: Final = 16 + 16 + 1
 """Without contexts, which follow."""
 _MAX_CONTEXTS: Final = 500
-"""Bytes: a link is one line of a header, which has at most 998. With longer ones, it is about what has no context."""
+"""Bytes: a link is one line of a header, which has at most 998. With longer ones, it is about all contexts."""
+_ALL_CONTEXTS: Final = b"[]"
+"""In the place of contexts. Processes that do not know it read a link without contexts."""
 
 
 class LinkTarget(Struct, frozen=True):
@@ -31,13 +33,14 @@ class LinkTarget(Struct, frozen=True):
     workflow_id: WorkflowId
     channel: Channel
     context_keys: tuple[str, ...] = ()
+    is_for_all_contexts: bool = False
+    """Whether the link is about what has no context, and about all contexts of the person."""
 
 
 def sign_target(secret: LinkSecret, target: LinkTarget) -> str:
     data = target.subscriber_id + target.workflow_id + bytes((_NUMBERS[target.channel],))
     contexts = stored_keys(target.context_keys).encode() if target.context_keys else b""
-    if len(contexts) <= _MAX_CONTEXTS:
-        data += contexts
+    data += contexts if len(contexts) <= _MAX_CONTEXTS else _ALL_CONTEXTS
     return sign_link(secret, LinkPurpose.UNSUBSCRIBE, data)
 
 
@@ -46,8 +49,14 @@ def read_target(secret: LinkSecret, token: str) -> LinkTarget | None:
     data = read_link(secret, LinkPurpose.UNSUBSCRIBE, token)
     if data is None or len(data) < _LENGTH or data[32] not in _CHANNELS:
         return None
-    contexts = tuple(json_value(data[_LENGTH:].decode()) if len(data) > _LENGTH else ())
-    return LinkTarget(SubscriberId(data[:16]), WorkflowId(data[16:32]), _CHANNELS[data[32]], contexts)
+    given = data[_LENGTH:]
+    return LinkTarget(
+        SubscriberId(data[:16]),
+        WorkflowId(data[16:32]),
+        _CHANNELS[data[32]],
+        tuple(json_value(given.decode()) if given else ()),
+        is_for_all_contexts=given == _ALL_CONTEXTS,
+    )
 
 
 def make_sample_links(public_url: str | None, *, is_critical: bool) -> dict[str, str]:
