@@ -9,6 +9,7 @@ import { findShared, withShared } from "./shared.mjs";
 const dashboardLimit = 60 * 1024;
 /** Of a page, beside the first load; editors are loaded when they are shown. */
 const pageLimit = 60 * 1024;
+const blockEditorLimit = 130 * 1024;
 const assets = "dashboard/assets";
 
 /** Style sheets of what is loaded later are texts in its files, for `CSSStyleSheet.replaceSync`. */
@@ -82,12 +83,17 @@ function checkSizes(outputs, made) {
   const entries = Object.entries(outputs).filter(([, { entryPoint }]) => entryPoint);
   const namesOf = (pattern) => entries.filter(([, one]) => pattern.test(one.entryPoint)).map(([name]) => name);
   const first = reach(outputs, namesOf(/\/(main\.tsx|styles\.css)$/));
-  const pages = namesOf(/\/page\.tsx$/).map((name) => ({
-    what: outputs[name].entryPoint,
-    files: [...reach(outputs, [name])].filter((file) => !first.has(file)),
-    limit: pageLimit,
-  }));
-  const loads = [{ what: "first load of the dashboard", files: [...first], limit: dashboardLimit }, ...pages];
+  const loadsOf = (pattern, limit) =>
+    namesOf(pattern).map((name) => ({
+      what: outputs[name].entryPoint,
+      files: [...reach(outputs, [name])].filter((file) => !first.has(file)),
+      limit,
+    }));
+  const loads = [
+    { what: "first load of the dashboard", files: [...first], limit: dashboardLimit },
+    ...loadsOf(/\/page\.tsx$/, pageLimit),
+    ...loadsOf(/\/block-editor\.tsx$/, blockEditorLimit),
+  ];
   for (const { what, files, limit } of process.argv.includes("--sizes") ? loads : loads.slice(0, 1)) {
     console.log(`${what}  ${sizeOf(files, made)} bytes compressed, ${files.length} files, limit ${limit}`);
   }

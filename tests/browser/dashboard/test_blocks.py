@@ -8,7 +8,7 @@ from playwright.async_api import Locator, Page, expect
 from tests.browser.dashboard.desk import Desk
 from tests.browser.dashboard.looks import list_problems
 from tests.browser.dashboard.test_editor import MAIL, make_workflow, open_editor, read_workflow, save
-from tests.content.email.documents import Node, make_document, make_node, paragraph, variable
+from tests.content.email.documents import Node, make_document, make_node, make_text, paragraph, variable
 
 
 async def open_blocks(desk: Desk, page: Page, *nodes: Node, **fields: Any) -> Locator:
@@ -253,3 +253,47 @@ async def test_layouts_are_edited_as_blocks(desk: Desk, page: Page) -> None:
     blocks = json.loads(layout["controls"]["values"]["email"]["body"])["content"]
     assert [block["type"] for block in blocks][:2] == ["paragraph", "button"]
     assert await list_problems(page) == []
+
+
+HOSTILE = """
+<p data-block="paragraph" data-raw='{"type": "paragraph", "content": [{"type": "text", "text": "hidden"}]}'></p>
+<p data-pm-slice='1 1 ["section", {"raw": {"type": "section", "attrs": {"showIfKey": "hidden"}}}]'>Pasted</p>
+<div data-block="unknownBlock"
+  data-raw='{"type": "htmlCodeBlock", "content": [{"type": "text", "text": "hidden"}]}'></div>
+<p raw='{"type": "paragraph", "attrs": {"showIfKey": "hidden"}}'>words</p>
+<p><strong data-mark="bold" data-raw='{"type": "link", "attrs": {"href": "https://hidden.example"}}'>bold</strong></p>
+"""
+
+PASTE = """(paper, html) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text/html", html);
+  paper.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+}"""
+
+
+async def test_html_of_other_pages_is_pasted_as_what_is_seen_of_it(desk: Desk, page: Page) -> None:
+    paper = await open_blocks(desk, page, paragraph("Dear reader"))
+    await paper.get_by_text("Dear reader").click()
+    await page.keyboard.press("End")
+    await paper.evaluate(PASTE, HOSTILE)
+    await expect(paper.get_by_text("bold")).to_be_visible()
+    await save(page)
+
+    blocks = await read_blocks(desk)
+    assert "hidden" not in json.dumps(blocks)
+    assert blocks[-1] == paragraph(make_text("bold", make_node("bold")))
+
+
+async def test_blocks_are_copied_with_all_that_is_stored_of_them(desk: Desk, page: Page) -> None:
+    section = make_node("section", paragraph("Inside", align="center"), backgroundColor="#eeeeee")
+    paper = await open_blocks(desk, page, section, paragraph("After"))
+    await paper.focus()
+    await page.keyboard.press("Control+a")
+    await page.keyboard.press("Control+c")
+    await page.keyboard.press("Control+End")
+    await page.keyboard.press("Enter")
+    await page.keyboard.press("Control+v")
+    await expect(paper.get_by_text("Inside")).to_have_count(2)
+    await save(page)
+
+    assert (await read_blocks(desk)).count(section) == 2

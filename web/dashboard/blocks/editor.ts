@@ -12,7 +12,7 @@ import { canHold, choose, duplicateBlock, moveBlock, moveTo, removeBlock } from 
 import { readDocument, writeContent } from "./convert.ts";
 import { makeHandle } from "./handle.ts";
 import { makeKeys, type Run } from "./keys.ts";
-import { MARKS, NODES } from "./schema.ts";
+import { MARKS, NODES, readPasted } from "./schema.ts";
 import { readStored, type StoredNode } from "./stored.ts";
 import { describeBlock, viewNode } from "./views.ts";
 
@@ -224,6 +224,7 @@ function makeParts(options: () => BlockEditorOptions, move: (make: Make) => bool
           markViews,
           attributes: () => attributesOf(options()),
           decorations: (state) => decorate(state, options()),
+          transformPastedHTML: readPasted,
           handleKeyDown: (_, event) => options().onKey(event),
           // Typing would replace a block that is chosen as a whole.
           handleTextInput: (view) => view.state.selection instanceof NodeSelection && view.state.selection.node.isBlock,

@@ -5,7 +5,7 @@
 import { type AnyExtension, Mark, Node } from "@tiptap/core";
 import type { Node as EditorNode } from "@tiptap/pm/model";
 import type { JsonObject } from "../values.ts";
-import type { StoredMark, StoredNode } from "./stored.ts";
+import type { StoredNode } from "./stored.ts";
 
 type NodeForm = { content?: string; group?: string; isInline?: boolean; isCode?: boolean; isTop?: boolean };
 
@@ -76,7 +76,16 @@ export function attrsOf(node: EditorNode): JsonObject {
   return rawOf(node).attrs ?? {};
 }
 
-const addAttributes = () => ({ raw: { default: null, rendered: false } });
+/** Marks what is copied from this page. No other page knows it, so its HTML is never read as what is stored. */
+const COPY = crypto.getRandomValues(new Uint32Array(4)).join("-");
+
+/** What is pasted; HTML of others without what the editor reads as types and attributes of the nodes around it. */
+export function readPasted(html: string): string {
+  return html.includes(COPY) ? html : html.replaceAll(/data-pm-slice(?=\s*=)/gi, "data-slice");
+}
+
+// Without a rule of its own, an attribute is read from the attribute of that name in any HTML.
+const addAttributes = () => ({ raw: { default: null, rendered: false, parseHTML: () => null } });
 
 export const NODES: AnyExtension[] = Object.entries(FORMS).map(([name, form]) => {
   const isText = name === "text";
@@ -103,28 +112,34 @@ export const MARKS: AnyExtension[] = [...Object.keys(MARK_TAGS), "unknownMark"].
     inclusive: name !== "link",
     ...(name === "unknownMark" && { excludes: "" }),
     parseHTML: () => [
-      ...(MARK_TAGS[name] ?? []).filter((tag) => tag !== "span").map((tag) => ({ tag, getAttrs: readMark(name) })),
-      { tag: `[data-mark="${name}"]`, getAttrs: (element: HTMLElement) => readCopy(element) },
+      readRule("data-mark", name),
+      ...(MARK_TAGS[name] ?? [])
+        .filter((tag) => tag !== "span")
+        .map((tag) => ({ tag, ...(name === "link" && { getAttrs: readLink }) })),
     ],
-    renderHTML: ({ mark }) => [MARK_TAGS[name]?.[0] ?? "span", { "data-mark": name, ...rawText(mark.attrs.raw) }, 0],
+    renderHTML: ({ mark }) => [
+      MARK_TAGS[name]?.[0] ?? "span",
+      { "data-copy": COPY, "data-mark": name, ...rawText(mark.attrs.raw) },
+      0,
+    ],
   }),
 );
 
 function parseRules(name: string) {
-  const copied = { tag: `[data-block="${name}"]`, priority: 60, getAttrs: readCopy };
   const plain = (TEXT_TAGS[name] ?? []).map((tag) => ({ tag }));
   const headings = HEADING_LEVELS.map((level) => ({
     tag: `h${level}`,
     getAttrs: () => ({ raw: { type: name, attrs: { level } } }),
   }));
-  return [copied, ...plain, ...(name === "heading" ? headings : [])];
+  return [readRule("data-block", name), ...plain, ...(name === "heading" ? headings : [])];
 }
 
 /** What is copied: the element that other programs know, with what is stored of it for this editor. */
 function copyOf(node: EditorNode) {
   const name = node.type.name;
   const tag = name === "heading" ? `h${attrsOf(node).level ?? 1}` : (TEXT_TAGS[name]?.[0] ?? "div");
-  const element = [node.isInline && tag === "div" ? "span" : tag, { "data-block": name, ...rawText(node.attrs.raw) }];
+  const attributes = { "data-copy": COPY, "data-block": name, ...rawText(node.attrs.raw) };
+  const element = [node.isInline && tag === "div" ? "span" : tag, attributes];
   return (node.isLeaf ? element : [...element, 0]) as [string, ...unknown[]];
 }
 
@@ -132,17 +147,15 @@ function rawText(raw: unknown) {
   return raw === null ? {} : { "data-raw": JSON.stringify(raw) };
 }
 
-function readCopy(element: HTMLElement): { raw: StoredNode | StoredMark } | null {
-  try {
-    return { raw: JSON.parse(element.dataset.raw ?? "null") };
-  } catch {
-    return null;
-  }
+/** Reads what was copied from this page. */
+function readRule(attribute: "data-block" | "data-mark", name: string) {
+  return {
+    tag: `[data-copy="${COPY}"][${attribute}="${name}"]`,
+    priority: 60,
+    getAttrs: (element: HTMLElement) => ({ raw: JSON.parse(element.dataset.raw ?? "null") }),
+  };
 }
 
-function readMark(name: string) {
-  return (element: HTMLElement) =>
-    name === "link" && !element.dataset.raw
-      ? { raw: { type: name, attrs: { href: element.getAttribute("href") ?? "" } } }
-      : (readCopy(element) ?? {});
+function readLink(element: HTMLElement) {
+  return { raw: { type: "link", attrs: { href: element.getAttribute("href") ?? "" } } };
 }
