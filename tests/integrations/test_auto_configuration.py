@@ -226,7 +226,7 @@ async def test_others_have_no_api_for_it(api: Api) -> None:
 
 async def test_the_key_of_the_account_may_be_a_variable(api: Api, vendors: MailVendors) -> None:
     value = {"_environmentId": (await api.get("/v1/environments/me")).json()["_id"], "value": "SG.the-secret-key"}
-    made = await api.post("/v1/environment-variables", json={"key": "MAIL", "isSecret": True, "values": [value]})
+    made = await api.post("/v1/environment-variables", json={"key": "MAIL", "forCredentials": True, "values": [value]})
     assert made.status_code == 200, made.text
     credentials = CREDENTIALS["sendgrid"] | {"apiKey": "{{env.MAIL}}"}
     body = {"providerId": "sendgrid", "channel": "email", "active": True, "credentials": credentials}
@@ -242,7 +242,7 @@ async def test_a_variable_in_the_place_of_the_key_is_not_overwritten(
     api: Api, vendors: MailVendors, database: Database, vault: Vault
 ) -> None:
     value = {"_environmentId": (await api.get("/v1/environments/me")).json()["_id"], "value": "the-key-of-before"}
-    made = await api.post("/v1/environment-variables", json={"key": "KEY", "isSecret": True, "values": [value]})
+    made = await api.post("/v1/environment-variables", json={"key": "KEY", "forCredentials": True, "values": [value]})
     assert made.status_code == 200, made.text
     credentials = CREDENTIALS["sendgrid"] | {"secretKey": "{{env.KEY}}"}
     body = {"providerId": "sendgrid", "channel": "email", "active": True, "credentials": credentials}

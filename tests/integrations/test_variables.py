@@ -69,7 +69,7 @@ async def send(world: World) -> dict[str, Any]:
 async def test_a_message_is_sent_with_the_value_that_holds_when_it_is_sent(world: World) -> None:
     await world.make_workflow(EMAIL)
     async with account(world, "first") as first, account(world, "second") as second:
-        await put(world.api, "HOOK", first.server.url("/q7x"), isSecret=True)
+        await put(world.api, "HOOK", first.server.url("/q7x"))
         for used in (first, second):
             credentials = {"from": SENDER, "secretKey": "s", "webhookUrl": "{{ env.HOOK }}"}
             path = f"{INTEGRATIONS}/{used.integration['_id']}"
@@ -105,7 +105,11 @@ async def test_without_a_value_nothing_is_sent_and_the_variable_is_named(world: 
         ({"secretKey": "{{env.NOBODY}}"}, "secretKey", "the variable 'NOBODY', which has no value in this environment"),
         ({"secretKey": "{{env.PLAIN | upcase}}"}, "secretKey", "as {{env.KEY}}, without filters"),
         ({"secretKey": "{% if env.PLAIN %}x{% endif %}"}, "secretKey", "as {{env.KEY}}, without filters"),
-        ({"secretKey": "prefix {{env.SECRET}}"}, "secretKey", "must be the whole value"),
+        ({"secretKey": "prefix {{env.MAILKEY}}"}, "secretKey", "must be the whole value"),
+        ({"secretKey": "{{env.SECRET}}"}, "secretKey", "which texts of messages can read"),
+        ({"secretKey": "{{env.PLAIN}}"}, "secretKey", "which texts of messages can read"),
+        ({"senderName": "{{env.MAILKEY}}"}, "senderName", "must be the whole value"),
+        ({"webhookUrl": "{{env.MAILKEY}}"}, "webhookUrl", "must be the whole value"),
         ({"senderName": "{{env.SECRET}}"}, "senderName", "must be the whole value"),
         ({"webhookUrl": "{{env.PLAIN}}"}, "webhookUrl", "must be a URL"),
     ],
@@ -113,6 +117,7 @@ async def test_without_a_value_nothing_is_sent_and_the_variable_is_named(world: 
 async def test_what_cannot_be_used_is_refused(api: Api, credentials: dict[str, Any], path: str, message: str) -> None:
     await put(api, "PLAIN", "plain")
     await put(api, "SECRET", "canary", isSecret=True)
+    await put(api, "MAILKEY", "canary", forCredentials=True)
 
     answer = await post(api, **credentials)
 
@@ -158,7 +163,7 @@ async def test_a_stored_reference_of_a_server_is_not_replaced(api: Api, database
     )
     credentials = {"clientId": "x", "secretKey": "{{env.KEY}}", "baseUrl": "{{env.PLACE}}"}
     await put(api, "PLACE", "https://evil.example.com")
-    await put(api, "KEY", "key", isSecret=True)
+    await put(api, "KEY", "key", forCredentials=True)
     old = replace(stored, provider_id="webex-messaging", credentials=credentials)
 
     resolved = await database.read(partial(with_variables, integration=old, vault=vault))
@@ -168,13 +173,24 @@ async def test_a_stored_reference_of_a_server_is_not_replaced(api: Api, database
         read_credentials(WebexCredentials, resolved.credentials)
 
 
+async def test_a_secret_variable_stands_in_no_credential_that_is_shown(api: Api) -> None:
+    await put(api, "MAILKEY", "canary", forCredentials=True)
+    credentials = {"clientId": "{{env.MAILKEY}}", "secretKey": "s", "applicationId": "A1"}
+    body = {"providerId": "slack", "channel": "chat", "active": True, "credentials": credentials}
+
+    answer = await api.post(INTEGRATIONS, json=body)
+
+    assert list(problems_of(answer)) == ["credentials.clientId"]
+    assert "canary" not in answer.text
+
+
 async def test_an_inactive_integration_may_wait_for_its_variable(api: Api) -> None:
     made = await make(api, active=False, secretKey="{{env.LATER}}")
     path = f"{INTEGRATIONS}/{made['_id']}"
 
     refused = await api.put(path, json={"active": True})
     primary = await api.post(f"{path}/set-primary")
-    await put(api, "LATER", "value", isSecret=True)
+    await put(api, "LATER", "value", forCredentials=True)
     activated = await api.put(path, json={"active": True})
 
     assert [list(problems_of(one)) for one in (refused, primary)] == [["credentials.secretKey"]] * 2
@@ -188,7 +204,7 @@ async def test_texts_with_braces_of_their_own_stay(api: Api) -> None:
 
 
 async def test_references_are_shown_and_values_are_not(world: World, make_api: MakeApi) -> None:
-    await put(world.api, "SIGNING_KEY", "canary-value", isSecret=True)
+    await put(world.api, "SIGNING_KEY", "canary-value", forCredentials=True)
     made = await make(world.api, secretKey="{{env.SIGNING_KEY}}")
     weak = await make_api(scopes=[Scope.INTEGRATIONS_READ])
 
@@ -210,7 +226,7 @@ async def test_a_value_that_the_provider_echoes_is_redacted(world: World, caplog
 
     await world.make_workflow(EMAIL)
     async with web_server(refuse) as server:
-        await put(world.api, "SIGNING_KEY", "canary-value", isSecret=True)
+        await put(world.api, "SIGNING_KEY", "canary-value", forCredentials=True)
         given = {"webhookUrl": server.url("/q7x"), "secretKey": "{{env.SIGNING_KEY}}"}
         made = await make(world.api, **given)
         tried = await world.api.post(f"{INTEGRATIONS}/{made['_id']}/test", json={"to": {"email": "ada@example.com"}})
@@ -242,8 +258,8 @@ async def test_promotion_takes_references_along(site: Site, api: Api) -> None:
         {"_environmentId": id_text(place.id), "value": f"https://{place.kind}.example.com/long-path-1"}
         for place in (site.development, site.production)
     ]
-    await api.post(VARIABLES, json={"key": "HOOK", "isSecret": True, "values": values})
-    await put(api, "HERE", "value", isSecret=True)
+    await api.post(VARIABLES, json={"key": "HOOK", "values": values})
+    await put(api, "HERE", "value", forCredentials=True)
     await make(api, webhookUrl="{{env.HOOK}}", secretKey="{{env.HERE}}")
     path = f"/v2/environments/{production}"
 

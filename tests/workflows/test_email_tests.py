@@ -177,7 +177,9 @@ async def test_asking_for_suppressed_addresses_is_counted(api: Api, vendor: Vend
 async def test_credentials_have_the_values_of_variables(api: Api, vendor: Vendor) -> None:
     environment = (await api.get("/v1/environments/me")).json()["_id"]
     values = [{"_environmentId": environment, "value": "SG.of-the-variable"}]
-    made = await api.post("/v1/environment-variables", json={"key": "SENDGRID", "isSecret": True, "values": values})
+    made = await api.post(
+        "/v1/environment-variables", json={"key": "SENDGRID", "forCredentials": True, "values": values}
+    )
     assert made.is_success, made.text
     credentials = {"apiKey": "{{env.SENDGRID}}", "from": "a@example.org", "senderName": "A"}
     await make_integration(api, identifier="named", credentials=credentials)

@@ -242,7 +242,7 @@ _KINDS: dict[type, _Kind] = {
         type=TargetType.VARIABLE,
         name="key",
         environment=None,
-        fields={"key": "key", "isSecret": "is_secret", "value": _show_value},
+        fields={"key": "key", "isSecret": "is_secret", "forCredentials": "for_credentials", "value": _show_value},
     ),
     VersionedLayout: _Kind(
         type=TargetType.LAYOUT,

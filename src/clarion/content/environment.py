@@ -32,7 +32,7 @@ FIND_ENVIRONMENT = sql("""
     WHERE e.id = :environment_id
 """)
 LIST_VALUES = sql("""
-    SELECT v.key, v.is_secret, x.variable_id, x.value FROM environment_variable_values AS x
+    SELECT v.key, v.is_secret, v.for_credentials, x.variable_id, x.value FROM environment_variable_values AS x
     JOIN environments AS e ON e.id = x.environment_id
     JOIN environment_variables AS v ON v.organization_id = e.organization_id AND v.id = x.variable_id
     WHERE x.environment_id = :environment_id
@@ -53,6 +53,8 @@ class EnvironmentContent(Struct, frozen=True, kw_only=True):
     """What templates see as `env`."""
     masked_env: Mapping[str, str] = {}
     """The same without the values of secrets, for what people are shown."""
+    credential_values: Mapping[str, str] = {}
+    """Of the variables for credentials, which no text sees."""
     default_locale: str = DEFAULT_LOCALE
     link_secret: LinkSecret | None = None
     """None: of a deleted environment, or one made by an older version since the last start."""
@@ -98,8 +100,10 @@ async def load_environment_content(
         return NO_CONTENT
     options = OrganizationOptions() if row["options"] is None else decode_organization_options(row["options"])
     values = await db.fetch(LIST_VALUES, environment_id=environment_id)
-    variables = {one["key"]: vault.open(one["value"], context=environment_id + one["variable_id"]) for one in values}
-    masks = {one["key"]: SECRET_MASK for one in values if one["is_secret"]}
+    opened = {one["key"]: vault.open(one["value"], context=environment_id + one["variable_id"]) for one in values}
+    hidden = {one["key"] for one in values if one["for_credentials"]}
+    variables = {key: value for key, value in opened.items() if key not in hidden}
+    masks = {one["key"]: SECRET_MASK for one in values if one["is_secret"] and one["key"] not in hidden}
     own_options = decode_mail_options(row["mail_options"])
     # The two names of the system win over own keys.
     system = {"name": row["name"], "type": row["kind"]}
@@ -107,6 +111,7 @@ async def load_environment_content(
         # Simulations are shown to people.
         env=variables | (masks if db.is_sandbox else {}) | system,
         masked_env=variables | masks | system,
+        credential_values={key: SECRET_MASK if db.is_sandbox else opened[key] for key in hidden},
         default_locale=options.default_locale,
         tracking=own_options.tracking,
         replies=own_options.replies,

@@ -9,8 +9,9 @@ from clarion.content.environment import SECRET_MASK, EnvironmentContent, find_en
 from clarion.db.port import Connection
 from clarion.errors import Problem
 from clarion.integrations.model import Integration
-from clarion.providers.definition.fields import NOT_SECRET, SERVERS
+from clarion.providers.definition.fields import SERVERS, list_secret_names
 from clarion.providers.definition.references import is_misspelled, is_reference, list_references, replace_references
+from clarion.providers.registry import find_provider
 from clarion.vault import Vault
 
 _FORM = "may refer to variables as {{env.KEY}}, without filters and other templates"
@@ -20,23 +21,29 @@ _NO_VALUE = (
 _OF_SERVER = (
     "decides which server gets the secrets of the account, and cannot refer to a variable; write the value itself"
 )
-_EXPOSED = "refers to the variable '{}', which is secret: it must be the whole value of a credential that is secret"
+_EXPOSED = (
+    "refers to the variable '{}', which is secret and must be the whole value of a credential that is secret itself"
+)
+_READABLE = "refers to the variable '{}', which texts of messages can read; secrets need a variable with forCredentials"
 
 
 def find_reference_problems(integration: Integration, content: EnvironmentContent) -> dict[str, Problem]:
     """What is wrong with the references of its credentials, by name; those of an inactive one may lack values."""
     problems: dict[str, Problem] = {}
+    secret_names = list_secret_names(find_provider(integration.provider_id))
     for name, value in integration.credentials.items():
+        keys = list_references(value)
         if is_misspelled(value):
             problems[name] = Problem(_FORM)
-        if name in SERVERS and list_references(value):
+        if name in SERVERS and keys:
             problems[name] = Problem(_OF_SERVER)
             continue
-        for key in list_references(value):
-            if integration.active and key not in content.env:
-                problems[name] = Problem(_NO_VALUE.format(key, key))
-            elif not _may_stand(key, name, value, content):
-                problems[name] = Problem(_EXPOSED.format(key))
+        for key in keys:
+            message = _find_misuse(key, value, content, is_secret=name in secret_names)
+            if message is None and integration.active and key not in {**content.env, **content.credential_values}:
+                message = _NO_VALUE.format(key, key)
+            if message is not None:
+                problems[name] = Problem(message)
     return problems
 
 
@@ -44,8 +51,11 @@ def resolve_credentials(integration: Integration, content: EnvironmentContent) -
     """The integration with the values of the variables; a reference stays that has none or may not have it."""
     if not has_references(integration):
         return integration
+    secret_names = list_secret_names(find_provider(integration.provider_id))
     credentials = {
-        name: _resolve(name, value, content) if list_references(value) else value
+        name: _resolve(value, content, is_secret=name in secret_names)
+        if list_references(value) and name not in SERVERS
+        else value
         for name, value in integration.credentials.items()
     }
     return replace(integration, credentials=credentials)
@@ -63,18 +73,20 @@ def has_references(integration: Integration) -> bool:
     return any(list_references(value) for value in integration.credentials.values())
 
 
-def _resolve(name: str, value: str, content: EnvironmentContent) -> str:
+def _resolve(value: str, content: EnvironmentContent, *, is_secret: bool) -> str:
+    known = content.credential_values if is_secret else content.env
     values: Mapping[str, str] = {
-        key: content.env[key]
+        key: known[key]
         for key in list_references(value)
-        if key in content.env and _may_stand(key, name, value, content)
+        if key in known and _find_misuse(key, value, content, is_secret=is_secret) is None
     }
     return replace_references(value, values)
 
 
-def _may_stand(key: str, name: str, value: Any, content: EnvironmentContent) -> bool:
-    """Whether secrets stay where they are, and what is shown hides the value: whole values are redacted."""
-    if name in SERVERS:
-        return False
-    is_secret = content.masked_env.get(key) == SECRET_MASK
-    return not is_secret or (name not in NOT_SECRET and is_reference(value))
+def _find_misuse(key: str, value: Any, content: EnvironmentContent, *, is_secret: bool) -> str | None:
+    """Why a credential may not have this variable: secrets stay where nobody is shown them, whole, to be redacted."""
+    if key in content.credential_values:
+        return None if is_secret and is_reference(value) else _EXPOSED.format(key)
+    if key in content.env and is_secret:
+        return _READABLE.format(key)
+    return _EXPOSED.format(key) if content.masked_env.get(key) == SECRET_MASK else None

@@ -345,6 +345,8 @@ def _explain(reference: Reference, place: int, known: Mapping[str, Any]) -> str:
     inside = ".".join(map(str, reference[:place]))
     where = f"there is no '{name}' in '{inside}'" if inside else f"there is no variable '{name}'"
     hint = suggestion(name, known)
+    if inside == "env" and not hint:
+        hint = "; variables for credentials are not for texts"
     if not hint and not inside and "payload" in known:
         hint = "; values of the trigger are in 'payload'"
     return f"'{whole}' can never have a value: {where}{hint}"

@@ -1,5 +1,6 @@
 """Variables in templates: in runs, previews and simulations, in each environment its own."""
 
+import json
 from typing import Any
 
 import pytest
@@ -143,3 +144,24 @@ async def test_a_value_never_becomes_a_template(world: World, hostile: str) -> N
     await world.work()
 
     assert await world.feed() == [hostile]
+
+
+async def test_no_text_sees_a_variable_for_credentials(world: World) -> None:
+    text = "{{env.MAILKEY}}|{{env['MAILKEY']}}|{{env | json}}|{% for one in env %}{{one}}{% endfor %}"
+    await put(world, "MAILKEY", "canary-key", forCredentials=True)
+    made = await world.make_workflow(in_app(text))
+
+    preview = await world.api.post(
+        "/v1/workflows/steps/preview", json={"type": "in_app", "controlValues": {"body": text}}
+    )
+    simulated = await world.api.post("/v1/simulate", json={"name": "welcome", "to": "ada"})
+    await world.trigger()
+    await world.work()
+    issues = json.dumps(made["steps"][0]["issues"])
+
+    feed = await world.feed()
+    assert len(feed) == 1
+    assert "canary-key" not in preview.text + simulated.text + feed[0]
+    assert "MAILKEY" not in feed[0]
+    assert "there is no 'MAILKEY' in 'env'" in issues
+    assert "variables for credentials are not for texts" in issues

@@ -58,6 +58,7 @@ async def test_a_new_variable_is_retrieved_and_listed_as_created(key: Api) -> No
         "key": "SUPPORT_URL",
         "type": "string",
         "isSecret": False,
+        "forCredentials": False,
         "values": [value(key, "https://example.com")],
         "createdAt": "2026-01-01T00:00:00.000Z",
         "updatedAt": "2026-01-01T00:00:00.000Z",
@@ -177,7 +178,7 @@ async def test_a_key_sets_and_sees_the_value_of_its_own_environment(key: Api, re
     assert values_of((await reaching.get(f"{PATH}/SUPPORT_URL")).json())[there["_environmentId"]] == "prod"
 
 
-@pytest.mark.parametrize("change", [{"key": "OTHER"}, {"isSecret": True}, None])
+@pytest.mark.parametrize("change", [{"key": "OTHER"}, {"isSecret": True}, {"forCredentials": True}, None])
 async def test_a_key_changes_nothing_in_another_environment(
     key: Api, production: Api, change: dict[str, Any] | None
 ) -> None:
@@ -303,3 +304,18 @@ async def test_members_see_and_change_values_where_their_role_allows_it(
     assert values_of(seen.json()) == {here: "dev"}
     assert (own.status_code, other.status_code) == ((200, 404) if writes else (403, 403))
     assert deleted.status_code == 403
+
+
+async def test_variables_for_credentials_are_secret_until_all_values_are_new(key: Api) -> None:
+    path = f"{PATH}/SUPPORT_URL"
+    refused = await key.post(
+        PATH, json={"key": "SUPPORT_URL", "forCredentials": True, "isSecret": False, "values": [value(key, "canary")]}
+    )
+    made = await create(key, forCredentials=True, values=[value(key, "canary")])
+    shown = [await key.patch(path, json=body) for body in ({"isSecret": False}, {"forCredentials": False})]
+    changed = await key.patch(path, json={"forCredentials": False, "values": [value(key, "canary-2")]})
+
+    assert (refused.status_code, list(refused.json()["errors"])) == (422, ["isSecret"])
+    assert (made["isSecret"], made["forCredentials"]) == (True, True)
+    assert [list(one.json()["errors"]) for one in shown] == [["isSecret"], ["values"]]
+    assert (changed.json()["isSecret"], changed.json()["forCredentials"]) == (True, False)

@@ -12,6 +12,8 @@ export const texts = {
   keyHint: "Letters, digits and underscores. Texts name it as {{env.KEY}}.",
   secret: "Secret",
   secretHint: "Its values are never shown again, here or in previews.",
+  forCredentials: "For credentials only",
+  forCredentialsHint: "Integrations refer to it, and no text sees it.",
   values: "Values",
   valueIn: (environment: string) => `Value in ${environment}`,
   stored: "Stored; type a new value to replace it",

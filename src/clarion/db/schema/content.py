@@ -1,6 +1,6 @@
 """What messages are made of beside their steps: layouts, translations, contexts, and variables of environments."""
 
-from sqlalchemy import Column, Index, Integer, Table, text
+from sqlalchemy import Boolean, Column, Index, Integer, Table, text
 
 from clarion.db.schema.columns import flag, id_, metadata, moment, text_
 
@@ -96,6 +96,7 @@ environment_variables = Table(
     id_("id", key=True),
     text_("key"),
     flag("is_secret"),
+    Column("for_credentials", Boolean, nullable=True),  # NULL: no
     moment("created_at"),
     moment("updated_at"),
     Index("environment_variables_key", "organization_id", "key", unique=True),

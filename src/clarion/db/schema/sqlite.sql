@@ -152,7 +152,7 @@ CREATE TABLE environment_variables (
 	"key" TEXT NOT NULL,
 	is_secret BOOLEAN NOT NULL,
 	created_at BIGINT NOT NULL,
-	updated_at BIGINT NOT NULL,
+	updated_at BIGINT NOT NULL, for_credentials BOOLEAN,
 	PRIMARY KEY (organization_id, id)
 );
 CREATE TABLE environments (
@@ -782,4 +782,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0037', '0033..0037');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0038', '0033..0038');

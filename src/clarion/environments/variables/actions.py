@@ -26,6 +26,7 @@ class VariableChanges(Struct, frozen=True, kw_only=True):
 
     key: str | None = None
     is_secret: bool | None = None
+    for_credentials: bool | None = None
     values: Mapping[EnvironmentId, str] = {}
 
 
@@ -44,7 +45,8 @@ async def create_variable(
         organization_id=organization_id,
         id=VariableId(new_id(now)),
         key=key,
-        is_secret=bool(draft.is_secret),
+        is_secret=_is_secret(draft, for_credentials=bool(draft.for_credentials)),
+        for_credentials=bool(draft.for_credentials),
         values=draft.values,
         created_at=now,
         updated_at=now,
@@ -62,18 +64,21 @@ async def change_variable(
     before = next((variable for variable in known if variable.key == key), None)
     if before is None:
         raise NotFound("EnvironmentVariable", key)
+    for_credentials = before.for_credentials if changes.for_credentials is None else changes.for_credentials
     after = replace(
         before,
         key=before.key if changes.key is None else changes.key,
-        is_secret=before.is_secret if changes.is_secret is None else changes.is_secret,
+        is_secret=_is_secret(changes, for_credentials=for_credentials, before=before.is_secret),
+        for_credentials=for_credentials,
         values={**before.values, **changes.values},
     )
     _check_values(reach, changes.values)
-    if (after.key, after.is_secret) != (before.key, before.is_secret):
+    is_general = _shared(after) != _shared(before)
+    if is_general:
         _require_all(reach, before)
     if after.key != before.key:
         _check_key(after.key, known)
-    if before.is_secret and not after.is_secret:
+    if (before.is_secret and not after.is_secret) or (before.for_credentials and not after.for_credentials):
         _require_new_values(reach, before, changes)
     if after == before:
         return before, before
@@ -81,7 +86,6 @@ async def change_variable(
     await store.update_variable(db, after, now)
     changed = list_changed(before.values, after.values)
     await store.put_values(db, after.id, {one: after.values[one] for one in changed}, vault)
-    is_general = (after.key, after.is_secret) != (before.key, before.is_secret)
     await store.raise_versions(db, [one.id for one in reach.all] if is_general else changed)
     return before, after
 
@@ -93,6 +97,19 @@ async def delete_variable(db: Connection, reach: Reach, key: str, *, vault: Vaul
     await store.delete_variable(db, variable)
     await store.raise_versions(db, [one.id for one in reach.all])
     return variable
+
+
+def _is_secret(given: VariableChanges, *, for_credentials: bool, before: bool = False) -> bool:
+    if not for_credentials:
+        return before if given.is_secret is None else given.is_secret
+    if given.is_secret is False:
+        raise Invalid.field("isSecret", "must be true for a variable for credentials; leave it out", value=False)
+    return True
+
+
+def _shared(variable: EnvironmentVariable) -> tuple[str, bool, bool]:
+    """What holds in all environments."""
+    return variable.key, variable.is_secret, variable.for_credentials
 
 
 def _check_key(key: str, known: list[EnvironmentVariable]) -> None:
@@ -138,5 +155,5 @@ def _require_new_values(reach: Reach, variable: EnvironmentVariable, changes: Va
     lacking = set(list_lacking(changes.values.keys(), variable))
     if lacking:
         names = ", ".join(f"{one.name} ({id_text(one.id)})" for one in reach.all if one.id in lacking)
-        message = f"must have new values of all environments before secret ones can be shown; missing: {names}"
+        message = f"must have new values of all environments before others can read them; missing: {names}"
         raise Invalid.field("values", message)

@@ -29,6 +29,8 @@ class EnvironmentVariable(Struct, frozen=True, kw_only=True):
     id: VariableId
     key: str
     is_secret: bool
+    for_credentials: bool = False
+    """Whether credentials of integrations see it, and no text does; such a variable is secret."""
     values: Mapping[EnvironmentId, str]
     """Of the environments that have one, decrypted."""
     created_at: Millis

@@ -51,7 +51,7 @@ async def update_variable(call: Call, variable_key: str, body: VariablePatch) ->
     An API key sets the value of its own environment, and others with the scope `organization:reach`.
     """
     if body.is_empty:
-        raise Malformed("At least one field must be provided to update: key, type, isSecret or values")
+        raise Malformed("At least one field must be provided to update: key, type, isSecret, forCredentials or values")
     reach = await Reach.lock(call.db, call.caller)
     before, after = await actions.change_variable(
         call.db, reach, variable_key, body.changes(), vault=call.services.vault, now=call.now

@@ -15,7 +15,7 @@ from clarion.vault import Vault
 LIST_VARIABLES = sql("SELECT * FROM environment_variables WHERE organization_id = :organization_id ORDER BY id DESC")
 LIST_KEYS = sql("""
     SELECT v.key FROM environments AS e JOIN environment_variables AS v ON v.organization_id = e.organization_id
-    WHERE e.id = :environment_id
+    WHERE e.id = :environment_id AND v.for_credentials IS NOT TRUE
 """)
 LIST_VALUES = sql("""
     SELECT x.environment_id, x.variable_id, x.value FROM environments AS e
@@ -23,11 +23,12 @@ LIST_VALUES = sql("""
     WHERE e.organization_id = :organization_id AND e.deleted_at IS NULL
 """)
 INSERT_VARIABLE = sql("""
-    INSERT INTO environment_variables (organization_id, id, key, is_secret, created_at, updated_at)
-    VALUES (:organization_id, :id, :key, :is_secret, :now, :now)
+    INSERT INTO environment_variables (organization_id, id, key, is_secret, for_credentials, created_at, updated_at)
+    VALUES (:organization_id, :id, :key, :is_secret, :for_credentials, :now, :now)
 """)
 UPDATE_VARIABLE = sql("""
-    UPDATE environment_variables SET key = :key, is_secret = :is_secret, updated_at = :now
+    UPDATE environment_variables
+    SET key = :key, is_secret = :is_secret, for_credentials = :for_credentials, updated_at = :now
     WHERE organization_id = :organization_id AND id = :id
 """)
 DELETE_VARIABLE = sql("DELETE FROM environment_variables WHERE organization_id = :organization_id AND id = :id")
@@ -70,7 +71,7 @@ async def get_variable(db: Connection, organization_id: OrganizationId, key: str
 
 
 async def list_keys(db: Connection, environment_id: EnvironmentId) -> list[str]:
-    """The keys of the variables that the organization of an environment has."""
+    """The keys of the variables of the organization of an environment that texts see."""
     return [row["key"] for row in await db.fetch(LIST_KEYS, environment_id=environment_id)]
 
 
@@ -87,15 +88,23 @@ async def insert_variable(db: Connection, variable: EnvironmentVariable, vault: 
         id=variable.id,
         key=variable.key,
         is_secret=variable.is_secret,
+        for_credentials=variable.for_credentials,
         now=variable.created_at,
     )
     await put_values(db, variable.id, variable.values, vault)
 
 
 async def update_variable(db: Connection, variable: EnvironmentVariable, now: Millis) -> None:
-    """Write the key, and whether it is secret; not the values."""
-    scope = {"organization_id": variable.organization_id, "id": variable.id}
-    await db.execute(UPDATE_VARIABLE, **scope, key=variable.key, is_secret=variable.is_secret, now=now)
+    """Write the key, and who sees it; not the values."""
+    await db.execute(
+        UPDATE_VARIABLE,
+        organization_id=variable.organization_id,
+        id=variable.id,
+        key=variable.key,
+        is_secret=variable.is_secret,
+        for_credentials=variable.for_credentials,
+        now=now,
+    )
 
 
 async def put_values(
@@ -129,6 +138,7 @@ def _variable_of(row: Row, values: Mapping[EnvironmentId, str]) -> EnvironmentVa
         id=row["id"],
         key=row["key"],
         is_secret=bool(row["is_secret"]),
+        for_credentials=bool(row["for_credentials"]),
         values=values,
         created_at=row["created_at"],
         updated_at=row["updated_at"],

@@ -47,6 +47,8 @@ class VariablePatch(Wire):
     """Always `string`."""
     is_secret: bool | UnsetType = UNSET
     """Whether the values are never shown; false needs new values of all environments that have one."""
+    for_credentials: bool | UnsetType = UNSET
+    """Whether only credentials of integrations refer to it; false needs new values, as with `isSecret`."""
     values: ValuesIn | UnsetType = UNSET
     """The values to set, one for each environment."""
 
@@ -54,12 +56,13 @@ class VariablePatch(Wire):
         return VariableChanges(
             key=None if isinstance(self.key, UnsetType) else str(self.key),
             is_secret=None if isinstance(self.is_secret, UnsetType) else self.is_secret,
+            for_credentials=None if isinstance(self.for_credentials, UnsetType) else self.for_credentials,
             values=_read_values(self.values),
         )
 
     @property
     def is_empty(self) -> bool:
-        given = (self.key, self.type, self.is_secret, self.values)
+        given = (self.key, self.type, self.is_secret, self.for_credentials, self.values)
         return all(isinstance(one, UnsetType) for one in given)
 
 
@@ -68,13 +71,20 @@ class VariableIn(Wire):
     """What texts call it: `{{env.<key>}}`."""
     type: VariableType | UnsetType = UNSET
     """Always `string`."""
-    is_secret: bool = False
-    """Whether the values are never shown."""
+    is_secret: bool | UnsetType = UNSET
+    """Whether the values are never shown; by default only those for credentials are not."""
+    for_credentials: bool = False
+    """Whether only credentials of integrations refer to it, and no text; it is secret then."""
     values: ValuesIn | UnsetType = UNSET
     """The values, one for each environment that has one."""
 
     def changes(self) -> VariableChanges:
-        return VariableChanges(key=str(self.key), is_secret=self.is_secret, values=_read_values(self.values))
+        return VariableChanges(
+            key=str(self.key),
+            is_secret=None if isinstance(self.is_secret, UnsetType) else self.is_secret,
+            for_credentials=self.for_credentials,
+            values=_read_values(self.values),
+        )
 
 
 def _read_values(given: ValuesIn | UnsetType) -> dict[EnvironmentId, str]:
@@ -109,6 +119,8 @@ class VariableOut(Wire):
     """Always `string`."""
     is_secret: bool
     """Whether the values are never shown."""
+    for_credentials: bool
+    """Whether only credentials of integrations refer to it, and no text."""
     values: list[VariableValueOut]
     """The values in the environments that the caller can read."""
     created_at: DateTimeText
@@ -122,6 +134,7 @@ class VariableOut(Wire):
             key=variable.key,
             type="string",
             is_secret=variable.is_secret,
+            for_credentials=variable.for_credentials,
             values=[
                 VariableValueOut(environment_id=id_text(place), value=SECRET_MASK if variable.is_secret else value)
                 for place, value in sorted(variable.values.items())

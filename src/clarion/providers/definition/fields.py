@@ -92,13 +92,16 @@ def list_unused(provider: Provider | None, credentials: Mapping[str, Any]) -> li
 
 def mask_secrets(provider: Provider | None, credentials: Mapping[str, Any]) -> dict[str, Any]:
     """Return the credentials with the mask instead of each secret; a reference to a variable is none."""
-    known = {} if provider is None else {one.name: one.secret for one in list_fields(provider)}
-    if provider is not None:
-        known |= {old: known[new] for old, new in provider.credentials.SPELLINGS.items()}
+    known = _secret_by_name(provider)
     return {
         name: MASK if value and known.get(name, _may_be_secret(name, value)) and not is_reference(value) else value
         for name, value in credentials.items()
     }
+
+
+def list_secret_names(provider: Provider | None) -> frozenset[str]:
+    """The names, in all spellings, of the credentials that the provider keeps as secrets."""
+    return frozenset(name for name, is_secret in _secret_by_name(provider).items() if is_secret)
 
 
 def unmask_secrets(given: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,6 +118,13 @@ def unmask_secrets(given: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[
 def list_masked(credentials: Mapping[str, Any]) -> list[str]:
     """Return the names of credentials that are nothing but the mask."""
     return [name for name, value in credentials.items() if value == MASK]
+
+
+def _secret_by_name(provider: Provider | None) -> dict[str, bool]:
+    if provider is None:
+        return {}
+    known = {one.name: one.secret for one in list_fields(provider)}
+    return known | {old: known[new] for old, new in provider.credentials.SPELLINGS.items()}
 
 
 def _may_be_secret(name: str, value: Any) -> bool:

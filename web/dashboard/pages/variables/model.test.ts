@@ -6,7 +6,8 @@ function makeVariable(isSecret: boolean): Variable {
   const values = [{ _environmentId: "dev", value: isSecret ? "••••••••" : "https://dev.example" }];
   const moment = "2026-01-31T09:30:00.000Z";
   const ids = { _id: "1", _organizationId: "2" };
-  return { ...ids, key: "URL", type: "string", isSecret, values, createdAt: moment, updatedAt: moment };
+  const flags = { isSecret, forCredentials: false };
+  return { ...ids, key: "URL", type: "string", ...flags, values, createdAt: moment, updatedAt: moment };
 }
 
 test("only values that were changed are sent", () => {

@@ -16,10 +16,11 @@ export function VariableForm({ variable, onSaved, onClose }: VariableFormProps) 
   const { me } = useSession();
   const [key, setKey] = useState(variable?.key ?? "");
   const [isSecret, setSecret] = useState(variable?.isSecret ?? false);
+  const [forCredentials, setForCredentials] = useState(variable?.forCredentials ?? false);
   const [values, setValues] = useState(() => valuesOf(variable));
   const stored = new Set(variable?.isSecret ? variable.values.map((one) => one._environmentId) : []);
   const saving = useAction(async () => {
-    const body = { key, isSecret, values: changedValues(variable, values) };
+    const body = { key, isSecret: isSecret || forCredentials, forCredentials, values: changedValues(variable, values) };
     if (variable === null) {
       await api.POST("/v1/environment-variables", { body });
       notify(texts.created(key));
@@ -43,7 +44,21 @@ export function VariableForm({ variable, onSaved, onClose }: VariableFormProps) 
           autoComplete="off"
           problem={saving.fields.key}
         />
-        <CheckField label={texts.secret} hint={texts.secretHint} isSwitch checked={isSecret} onChecked={setSecret} />
+        <CheckField
+          label={texts.secret}
+          hint={texts.secretHint}
+          isSwitch
+          checked={isSecret || forCredentials}
+          onChecked={setSecret}
+          disabled={forCredentials}
+        />
+        <CheckField
+          label={texts.forCredentials}
+          hint={texts.forCredentialsHint}
+          isSwitch
+          checked={forCredentials}
+          onChecked={setForCredentials}
+        />
         {me.environments.map((environment) => (
           <TextField
             key={environment._id}
@@ -51,7 +66,7 @@ export function VariableForm({ variable, onSaved, onClose }: VariableFormProps) 
             value={values[environment._id] ?? ""}
             onValue={(value) => setValues({ ...values, [environment._id]: value })}
             placeholder={stored.has(environment._id) ? texts.stored : texts.noValue}
-            type={isSecret ? "password" : "text"}
+            type={isSecret || forCredentials ? "password" : "text"}
             autoComplete="off"
           />
         ))}
