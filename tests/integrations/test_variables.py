@@ -295,3 +295,27 @@ async def test_usage_names_everything_that_refers_to_a_variable(world: World) ->
         "integrations": [{"name": "Email Webhook", "identifier": "mine"}],
     }
     assert len(json.loads(deleted.headers["clarion-warnings"])) == 3
+
+
+async def test_a_key_that_may_not_write_variables_gets_none_of_them_sent_to_a_server_of_its_own(
+    api: Api, make_api: MakeApi, site: Site
+) -> None:
+    await put(api, "KEY", "sk_live", forCredentials=True)
+    integration = await make(api, secretKey="{{env.KEY}}")
+    path = f"{INTEGRATIONS}/{integration['_id']}"
+    lower = await make_api(site.development, scopes=[Scope.INTEGRATIONS_WRITE, Scope.INTEGRATIONS_READ])
+    shown = (await lower.get(path)).json()["credentials"]
+
+    other = {"providerId": "email-webhook", "channel": "email", "identifier": "other", "active": True}
+    hook = {"from": SENDER, "webhookUrl": "https://evil.example/hook", "secretKey": "{{env.KEY}}"}
+    new = await lower.post(INTEGRATIONS, json=other | {"credentials": hook})
+    moved = await lower.put(path, json={"credentials": shown | {"webhookUrl": "https://evil.example/hook"}})
+    renamed = await lower.put(path, json={"name": "Other"})
+
+    for refused in (new, moved):
+        assert refused.status_code == 403, refused.text
+        assert refused.json()["ctx"] == {"missingScopes": ["environments:write"]}
+    assert renamed.status_code == 200, renamed.text
+    assert "other" not in {one["identifier"] for one in (await api.get(INTEGRATIONS)).json()}
+    stored = (await api.get(path)).json()["credentials"]
+    assert stored["webhookUrl"].startswith("https://hooks.example.com/")

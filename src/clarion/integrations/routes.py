@@ -15,7 +15,7 @@ from clarion.ids import IntegrationId
 from clarion.integrations import actions, store, verification
 from clarion.integrations.model import Integration
 from clarion.integrations.provider_wire import ProviderOut
-from clarion.integrations.variables import resolve_credentials
+from clarion.integrations.variables import check_reference_rights, resolve_credentials
 from clarion.integrations.wire import (
     IntegrationIn,
     IntegrationOut,
@@ -42,6 +42,7 @@ async def check_new_credentials(call: DetachedCall, body: IntegrationIn) -> None
         _check_environment(call, body.environment_id)
         draft, (live, content) = _draft(call.services, body), await verification.load_live(call)
         planned = actions.plan_creation(draft, live, content=content, environment_id=call.environment_id, now=call.now)
+        check_reference_rights(call.caller, None, planned)
         await verification.check_credentials(call.services.gateway, resolve_credentials(planned, content))
 
 
@@ -51,6 +52,7 @@ async def check_changed_credentials(call: DetachedCall, integration_id: Integrat
         _check_environment(call, body.environment_id)
         live, content = await verification.load_live(call)
         planned = actions.plan_update(integration_id, _changes(body), live, content=content)
+        check_reference_rights(call.caller, actions.get_live(live, integration_id), planned)
         await verification.check_credentials(call.services.gateway, resolve_credentials(planned, content))
 
 
@@ -69,6 +71,7 @@ async def create_integration(call: Call, body: IntegrationIn) -> IntegrationOut:
     made = await actions.create_integration(
         call.db, call.environment_id, _draft(call.services, body), vault=call.services.vault, now=call.now
     )
+    check_reference_rights(call.caller, None, made)
     await _record(call, before)
     return _out(call, made)
 
@@ -122,6 +125,7 @@ async def update_integration(call: Call, integration_id: IntegrationId, body: In
     changed = await actions.update_integration(
         call.db, call.environment_id, integration_id, _changes(body), vault=call.services.vault, now=call.now
     )
+    check_reference_rights(call.caller, actions.get_live(before, integration_id), changed)
     await _record(call, before)
     return _out(call, changed)
 

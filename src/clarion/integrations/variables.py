@@ -7,12 +7,14 @@ from msgspec.structs import replace
 
 from clarion.content.environment import SECRET_MASK, EnvironmentContent, find_environment_content
 from clarion.db.port import Connection
-from clarion.errors import Problem
+from clarion.errors import Forbidden, Problem
+from clarion.http.caller import Caller
 from clarion.integrations.model import Integration
 from clarion.providers.definition.fields import SERVERS, list_secret_names
 from clarion.providers.definition.references import is_misspelled, is_reference, list_references, replace_references
 from clarion.providers.registry import find_provider
 from clarion.vault import Vault
+from clarion.vocabulary import Scope
 
 _FORM = "may refer to variables as {{env.KEY}}, without filters and other templates"
 _NO_VALUE = (
@@ -45,6 +47,20 @@ def find_reference_problems(integration: Integration, content: EnvironmentConten
             if message is not None:
                 problems[name] = Problem(message)
     return problems
+
+
+def check_reference_rights(caller: Caller, before: Integration | None, after: Integration) -> None:
+    """Raise Forbidden if a caller who may not write variables lets an integration have them, or changes one that has.
+
+    Otherwise it could send their values to a server of its own.
+    """
+    is_same = before is not None and before.credentials == after.credentials
+    if has_references(after) and not is_same and not caller.has_scope(Scope.ENVIRONMENTS_WRITE):
+        raise Forbidden(
+            f"{caller.title} lacks {Scope.ENVIRONMENTS_WRITE}, which credentials need that refer to variables; "
+            "write the values themselves",
+            ctx={"missingScopes": [Scope.ENVIRONMENTS_WRITE]},
+        )
 
 
 def resolve_credentials(integration: Integration, content: EnvironmentContent) -> Integration:
