@@ -12,6 +12,7 @@ class MailUsageItemOut(Wire):
     at: DateTimeText
     """The beginning of the bucket."""
     id: str = field(name="_workflowId")
+    """The `_id` of the workflow."""
     workflow_id: str | UnsetType = UNSET
     """The identifier of the workflow; absent if it is deleted."""
     name: str
