@@ -77,7 +77,7 @@ async def test_a_connection_says_how_long_its_token_works(
     await expect(page.get_by_role("table", name="Connected workspaces")).to_contain_text(told)
 
 
-@pytest.mark.parametrize(("needs_consent", "told"), [(True, "Connect again"), (False, "Could not be renewed")])
+@pytest.mark.parametrize(("needs_consent", "told"), [(True, "Connect again"), (False, "Not renewed")])
 async def test_trouble_of_a_connection_is_shown(desk: Desk, page: Page, *, needs_consent: bool, told: str) -> None:
     await make_connection(desk)
 

@@ -288,7 +288,7 @@ export const connectionTexts = {
   ends: "Token ends",
   ended: "Token has ended: connect again",
   needsConsent: "Connect again",
-  notRenewed: "Could not be renewed, is tried again",
+  notRenewed: "Not renewed, tried again",
   type: "Kind",
   address: "Address",
   types: {

@@ -94,7 +94,7 @@ function State({ auth, trouble }: Connection) {
         </Status>{" "}
         <Time at={trouble.at} />
         <br />
-        <small>{trouble.message}</small>
+        <small style={{ overflowWrap: "anywhere" }}>{trouble.message}</small>
       </>
     );
   }
