@@ -127,8 +127,9 @@ def clock() -> ManualClock:
     return ManualClock(Millis(1_767_225_600_000))  # 2026-01-01T00:00:00Z
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def vault() -> Vault:
+    """Each test has its own, because a vault remembers the keys that it lacked, and readiness says so."""
     return Vault.parse(VAULT_KEYS)
 
 

@@ -160,7 +160,7 @@ async def test_an_address_that_cannot_be_opened_stops_its_own_message_alone(
     (event,) = await world.events()
     assert len(vendor.requests) == 1
     assert "its stored address cannot be opened" in str(event["jobs"][0]["executionDetails"])
-    # Other tests that share the store look whether all secrets can be opened.
+    # Left behind, it would keep later tests that share the store from rotating keys.
     await database.transaction(lambda db: db.execute(remove, environment_id=environment_id))
 
 
