@@ -15,7 +15,7 @@ MODULES = (
     "src/clarion/triggers/",
     "src/clarion/preferences/",
     "src/clarion/conditions/",
-    "src/clarion/schedules/",
+    "src/clarion/times/",
     "src/clarion/http/idempotency.py",
     "src/clarion/providers/transport/egress.py",
     "src/clarion/webhooks/sender.py",
@@ -30,7 +30,7 @@ OTHER_TESTS = {
     "jobs/": ("tests/engine", "tests/sending", "tests/receipts", "tests/hostile/test_stored.py"),
     "triggers/": ("tests/engine", "tests/hostile/test_stored.py"),
     "preferences/": ("tests/webhooks/test_events.py", "tests/engine"),
-    "schedules/": ("tests/engine/test_time.py",),
+    "times/": ("tests/engine/test_time.py",),
     "http/idempotency.py": ("tests/http/test_stored_responses.py",),
     "vault.py": ("tests/integrations/test_secrets.py", "tests/inbox/test_tokens.py"),
 }

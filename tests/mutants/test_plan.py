@@ -33,7 +33,7 @@ def test_a_folder_without_tests_of_its_own_has_those_of_its_room() -> None:
 
 
 def test_other_rooms_come_last() -> None:
-    assert find_tests("src/clarion/schedules/model.py")[-1] == "tests/engine/test_time.py"
+    assert find_tests("src/clarion/times/model.py")[-1] == "tests/engine/test_time.py"
 
 
 def test_a_module_without_tests_is_refused() -> None:

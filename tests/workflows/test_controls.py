@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from clarion.schedules import Unit
+from clarion.times import Unit
 from clarion.vocabulary import StepType
 from clarion.workflows.controls import (
     SHAPES,

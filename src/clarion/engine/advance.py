@@ -35,9 +35,9 @@ from clarion.jobs.details import DetailCode, canceled_detail
 from clarion.jobs.model import FINISHED, Job, JobQueue
 from clarion.monitoring.logs import describe_error
 from clarion.preferences.model import DecidingLayer, decide_channel, layers_of
-from clarion.schedules import is_within
 from clarion.templates import TemplateProblem, make_texts, render_value
 from clarion.templates.texts import NAME
+from clarion.times import is_within
 from clarion.triggers.model import TriggerState
 from clarion.vocabulary import Channel, JobStatus, StepType
 from clarion.work import WorkBudget, spending

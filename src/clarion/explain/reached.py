@@ -11,7 +11,7 @@ from clarion.explain.store import PreferenceSwitch
 from clarion.jobs.details import DetailCode, code_of
 from clarion.jsontext import json_text
 from clarion.preferences.model import ChangeReason, DecidingLayer
-from clarion.schedules import next_within
+from clarion.times import next_within
 from clarion.vocabulary import Channel
 
 _WORDS = {

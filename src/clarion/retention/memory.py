@@ -14,7 +14,7 @@ from clarion.environments.options import DataKind
 from clarion.ids import SubscriberKey
 from clarion.jobs.lanes import LaneSet, lane_of, try_lock_lanes
 from clarion.retention.walks import LAST, Deleted, Walk, WalkPage, WalkScope, due_query, page_of
-from clarion.schedules import MAX_AHEAD, Unit
+from clarion.times import MAX_AHEAD, Unit
 from clarion.vocabulary import StepType
 from clarion.workflows.controls import ControlsProblem, DigestControls, ThrottleControls, read_as
 from clarion.workflows.model import Step, decode_steps

@@ -17,8 +17,8 @@ from clarion.content.email.compose import EditorType
 from clarion.errors import ClarionError
 from clarion.http.input.validation import find_problems
 from clarion.http.wire import Wire
-from clarion.schedules import Unit, check_cron
 from clarion.templates import MAX_TEMPLATE, check_key, check_template, weigh_markup
+from clarion.times import Unit, check_cron
 from clarion.vocabulary import StepType
 
 Amount = Annotated[float, Meta(gt=0, le=1_000_000_000)]

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from clarion.content.email.compose import EditorType
-from clarion.schedules import Unit
+from clarion.times import Unit
 from clarion.vocabulary import StepType
 from clarion.workflows.control_texts import TEXTS, WIDGETS, ControlText
 from clarion.workflows.controls import (

@@ -12,8 +12,8 @@ from clarion.engine.steps.waiting import extend
 from clarion.ids import NotificationId, id_text
 from clarion.jobs.details import DetailCode
 from clarion.jsontext import encode_json
-from clarion.schedules import MAX_AHEAD, end_of, next_cron
 from clarion.templates import evaluate_key
+from clarion.times import MAX_AHEAD, end_of, next_cron
 from clarion.triggers.model import Trigger
 from clarion.workflows.controls import DigestControls, DigestType, whole
 

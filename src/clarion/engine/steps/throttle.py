@@ -9,8 +9,8 @@ from clarion.engine.steps.digest import key_digest
 from clarion.engine.steps.waiting import find_length
 from clarion.engine.throttles import ThrottleIdentity
 from clarion.jobs.details import DetailCode
-from clarion.schedules import Unit, end_of
 from clarion.templates import evaluate_key
+from clarion.times import Unit, end_of
 from clarion.workflows.controls import ThrottleControls, ThrottleType, whole
 
 # No length of the unit is longer, in any time zone and month.

@@ -6,8 +6,8 @@ from clarion.clock import Millis, find_moment
 from clarion.engine.masking import show_key_value
 from clarion.engine.steps.decision import Done, Failed, StepContext, StepOutcome, Waiting
 from clarion.jobs.details import DetailCode, DetailSource
-from clarion.schedules import MAX_AHEAD, Unit, end_of, next_cron, next_within
 from clarion.templates import evaluate_key
+from clarion.times import MAX_AHEAD, Unit, end_of, next_cron, next_within
 from clarion.workflows.controls import DelayControls, DelayType, whole
 
 MAX_EXTENSIONS = 3

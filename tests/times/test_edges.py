@@ -5,7 +5,7 @@ import math
 import pytest
 
 from clarion.clock import DAY, Millis, iso_text
-from clarion.schedules import MAX_AHEAD, Unit, check_cron, end_of, next_cron
+from clarion.times import MAX_AHEAD, Unit, check_cron, end_of, next_cron
 
 NOW = Millis(1_784_116_800_000)
 LAST = NOW + MAX_AHEAD

@@ -6,7 +6,7 @@ from datetime import datetime, time, timedelta
 from typing import Any, Final
 
 from clarion.clock import DAY, Millis
-from clarion.schedules.spans import find_shift, local_time, moment_of, zone_of
+from clarion.times.spans import find_shift, local_time, moment_of, zone_of
 
 WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _TIME: Final = re.compile(r"(0?[1-9]|1[0-2]):([0-5]\d) ?(AM|PM)", re.IGNORECASE)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clarion.clock import HOUR, Millis, find_moment, iso_text
-from clarion.schedules import MAX_AHEAD, Unit, end_of
-from clarion.schedules.spans import local_time, moment_of, zone_of
+from clarion.times import MAX_AHEAD, Unit, end_of
+from clarion.times.spans import local_time, moment_of, zone_of
 
 ZONES = [
     "UTC",

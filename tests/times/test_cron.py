@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clarion.clock import DAY, Millis, iso_text
-from clarion.schedules import MAX_AHEAD, check_cron, next_cron
-from clarion.schedules.spans import has_day, local_time, zone_of
-from tests.schedules.test_spans import MOMENTS, ZONES, at
+from clarion.times import MAX_AHEAD, check_cron, next_cron
+from clarion.times.spans import has_day, local_time, zone_of
+from tests.times.test_spans import MOMENTS, ZONES, at
 
 
 @pytest.mark.parametrize(

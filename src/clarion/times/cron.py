@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from cronsim import CronSim, CronSimError
 
 from clarion.clock import Millis
-from clarion.schedules.spans import MAX_AHEAD, has_day, local_time, moment_of, zone_of
+from clarion.times.spans import MAX_AHEAD, has_day, local_time, moment_of, zone_of
 
 MAX_EXPRESSION: Final = 200
 

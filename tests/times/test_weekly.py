@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clarion.clock import DAY, MINUTE, Millis, iso_text
-from clarion.schedules import is_within, next_within
-from clarion.schedules.weekly import WEEKDAYS
-from tests.schedules.test_spans import MOMENTS, ZONES, at
+from clarion.times import is_within, next_within
+from clarion.times.weekly import WEEKDAYS
+from tests.times.test_spans import MOMENTS, ZONES, at
 
 
 def make_day(*hours: tuple[str, str], enabled: bool = True) -> dict[str, Any]:
