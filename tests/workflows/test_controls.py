@@ -6,6 +6,7 @@ import pytest
 
 from clarion.times import Unit
 from clarion.vocabulary import StepType
+from clarion.workflows.control_checks import check_controls
 from clarion.workflows.controls import (
     SHAPES,
     ControlsProblem,
@@ -17,7 +18,6 @@ from clarion.workflows.controls import (
     Target,
     ThrottleControls,
     ThrottleType,
-    check_controls,
     read_as,
     read_controls,
 )

@@ -7,8 +7,9 @@ import msgspec
 import pytest
 
 from clarion.vocabulary import StepType
+from clarion.workflows.control_checks import check_controls
 from clarion.workflows.control_texts import TEXTS, WIDGETS
-from clarion.workflows.controls import SHAPES, check_controls
+from clarion.workflows.controls import SHAPES
 from clarion.workflows.issues import IssueType, find_issues, find_warnings
 from clarion.workflows.model import Step
 from clarion.workflows.schemas import control_schema, control_widgets

@@ -4,7 +4,7 @@ import jsonschema_rs
 import msgspec
 import pytest
 
-from clarion.workflows.step_wire import PreviewPayloadIn
+from clarion.workflows.preview_wire import PreviewPayloadIn
 from clarion.workflows.variables import MAX_REPEATED_SCHEMA
 from tests.support import Api
 from tests.workflows.support import PAYLOAD_SCHEMA, STEPS_WITH_OUTPUTS, find_step, make_workflow, step

@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from clarion.http.wire import EmailText, Wire
 from clarion.integrations.wire import TestMessageOut
-from clarion.workflows.step_wire import PreviewIn
+from clarion.workflows.preview_wire import PreviewIn
 
 
 class TestEmailIn(PreviewIn):

@@ -15,6 +15,7 @@ from clarion.providers.email.message import can_set_header
 from clarion.templates import has_markup
 from clarion.vocabulary import StepType
 from clarion.workflows.content import list_written_addresses
+from clarion.workflows.control_checks import check_controls
 from clarion.workflows.controls import (
     SHAPES,
     Action,
@@ -31,7 +32,6 @@ from clarion.workflows.controls import (
     TextControls,
     ThrottleControls,
     ThrottleType,
-    check_controls,
     read_controls,
 )
 from clarion.workflows.model import Step, Variant

@@ -18,7 +18,8 @@ from clarion.workflows.content import (
     render_options,
     render_subject,
 )
-from clarion.workflows.controls import EmailControls, InAppControls, check_controls, read_as
+from clarion.workflows.control_checks import check_controls
+from clarion.workflows.controls import EmailControls, InAppControls, read_as
 from clarion.workflows.payloads import check_schema, fill_defaults
 from clarion.workflows.schema_cost import PayloadTooCostly
 

@@ -20,7 +20,7 @@ from clarion.workflows.current import get_step, translated
 from clarion.workflows.email_tests_wire import TestEmailIn, TestEmailOut
 from clarion.workflows.model import Workflow
 from clarion.workflows.preview import render_preview
-from clarion.workflows.step_wire import PreviewIn, PreviewOut, PreviewPayloadIn, PreviewResultOut, UnsavedPreviewIn
+from clarion.workflows.preview_wire import PreviewIn, PreviewOut, PreviewPayloadIn, PreviewResultOut, UnsavedPreviewIn
 from clarion.workflows.variables import digest_variables, workflow_variables
 
 

@@ -12,9 +12,9 @@ import msgspec
 from clarion.content.email.compose import EditorType
 from clarion.times import Unit
 from clarion.vocabulary import StepType
+from clarion.workflows.control_checks import MAX_STEP_TEXT
 from clarion.workflows.control_texts import TEXTS, WIDGETS, ControlText
 from clarion.workflows.controls import (
-    MAX_STEP_TEXT,
     SHAPES,
     Controls,
     DelayControls,

@@ -11,7 +11,7 @@ from clarion.ids import id_text, new_id
 from clarion.templates import check_template, has_markup
 from clarion.vocabulary import StepType
 from clarion.webhooks.wire import EndpointUrl
-from clarion.workflows.controls import check_controls
+from clarion.workflows.control_checks import check_controls
 from clarion.workflows.model import WITH_MARKS, Step, Variant, find_step, kebab
 from clarion.workflows.payloads import check_schema
 from clarion.workflows.step_wire import StepIn, VariantIn

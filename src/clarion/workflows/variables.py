@@ -16,7 +16,7 @@ from clarion.templates import Reference, has_markup, list_references, list_text_
 from clarion.templates.texts import NAME as TEXTS
 from clarion.templates.texts import join_key
 from clarion.vocabulary import Severity, StepType, suggestion
-from clarion.workflows.controls import list_texts, texts_of
+from clarion.workflows.control_checks import list_texts, texts_of
 from clarion.workflows.issues import Issue, IssueType, list_parts
 from clarion.workflows.model import Step, Variant, Workflow, WorkflowVersion
 

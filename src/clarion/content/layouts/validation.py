@@ -12,7 +12,7 @@ from clarion.content.email.compose import EditorType, LayoutSource
 from clarion.content.translations.known import KnownTexts
 from clarion.errors import Invalid, Problem
 from clarion.templates import check_template, weigh_markup
-from clarion.workflows.controls import MAX_STEP_MARKUP, MAX_STEP_TEXT
+from clarion.workflows.control_checks import MAX_STEP_MARKUP, MAX_STEP_TEXT
 from clarion.workflows.issues import Issue, IssueType
 from clarion.workflows.variables import (
     MAX_CHECKED_MARKUP,

@@ -14,7 +14,7 @@ from clarion.http.preconditions import make_etag
 from clarion.http.wire import DateTimeText, OriginText, Wire
 from clarion.ids import id_text
 from clarion.vocabulary import OrderDirection
-from clarion.workflows.controls import MAX_STEP_TEXT
+from clarion.workflows.control_checks import MAX_STEP_TEXT
 from clarion.workflows.issues import Issue
 from clarion.workflows.model import VersionedWorkflow
 from clarion.workflows.step_wire import IdentifierText, StepIssuesOut, issues_out

@@ -1,0 +1,133 @@
+"""What keeps the controls of a step from being saved, and the texts that they have."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from clarion.conditions import check_logic
+from clarion.content.email.blocks.document import is_block_document
+from clarion.content.email.checks import check_body, list_templates
+from clarion.content.email.compose import EditorType
+from clarion.http.input.validation import find_problems
+from clarion.templates import MAX_TEMPLATE, check_key, check_template, weigh_markup
+from clarion.times import Unit, check_cron
+from clarion.vocabulary import StepType
+from clarion.workflows.controls import SHAPES, Controls, DigestControls, WaitControls, normalize, read_as
+
+MAX_STEP_TEXT = 1 << 20
+"""Characters of all texts of a step; several may come close to the limit of one, and all are parsed and rendered."""
+MAX_STEP_MARKUP = 20_000
+"""Tags of all texts of a step, counted as those of one text are."""
+_MAX_DAYS = 3660
+_SECONDS_A_DAY = 86_400
+_SECONDS = {
+    Unit.SECONDS: 1,
+    Unit.MINUTES: 60,
+    Unit.HOURS: 3600,
+    Unit.DAYS: _SECONDS_A_DAY,
+    Unit.WEEKS: 7 * _SECONDS_A_DAY,
+    Unit.MONTHS: 31 * _SECONDS_A_DAY,
+}
+_NOT_TEXT = frozenset({"skip", "cron"})
+_KEYS = ("digest_key", "throttle_key", "dynamic_key", "delay_path")
+PathAndText = tuple[str, str]
+"""A path in the controls, with the text or the problem there."""
+
+
+def check_controls(step_type: StepType, values: Mapping[str, Any]) -> list[PathAndText]:
+    """List everything that keeps controls from being saved: paths and what is wrong there.
+
+    Missing content does not, because drafts are saved too.
+    """
+    shape = SHAPES[step_type]
+    problems = [(path, problem.message) for path, problem in find_problems(normalize(shape, values), shape, "")]
+    if step_type is not StepType.CUSTOM:
+        problems += _template_problems(step_type, values)
+    return problems or list(_rule_problems(read_as(shape, values)))
+
+
+def _template_problems(step_type: StepType, values: Mapping[str, Any]) -> Iterator[PathAndText]:
+    texts: list[PathAndText] = []
+    for name, value in values.items():
+        if step_type is StepType.EMAIL and name == "body" and isinstance(value, str) and is_block_document(value):
+            yield from _document_problems(value)
+        elif name not in _NOT_TEXT:
+            texts += texts_of(value, name)
+    yield from _text_problems(texts)
+
+
+def _text_problems(texts: Sequence[PathAndText]) -> Iterator[PathAndText]:
+    length = weight = 0
+    for path, text in texts:
+        length += len(text)
+        problem = check_template(text)
+        weight += weigh_markup(text) if problem is None else 0
+        if problem is None and length > MAX_STEP_TEXT:
+            problem = f"makes the texts of the step longer than {MAX_STEP_TEXT} characters together"
+        if problem is None and weight > MAX_STEP_MARKUP:
+            problem = f"makes the tags of the step have more than {MAX_STEP_MARKUP} words and signs together"
+        if problem is not None:
+            yield path, problem
+            if length > MAX_STEP_TEXT or weight > MAX_STEP_MARKUP:
+                return
+
+
+def _document_problems(body: str) -> Iterator[PathAndText]:
+    """Yield the Liquid that is wrong; other problems of a block document do not keep it from being saved."""
+    if len(body) > MAX_TEMPLATE:
+        yield "body", f"must not be longer than {MAX_TEMPLATE} characters"
+        return
+    for problem in check_body(body, EditorType.BLOCK).problems:
+        if problem.is_template:
+            yield problem.path, problem.message
+
+
+def list_texts(step_type: StepType, values: Mapping[str, Any]) -> Iterator[PathAndText]:
+    """Yield the templates in controls with their paths; `skip` is none."""
+    for name, value in values.items():
+        if step_type is StepType.EMAIL and name == "body" and isinstance(value, str):
+            yield from list_templates(value)
+        elif name != "skip":
+            yield from texts_of(value, name)
+
+
+def texts_of(value: Any, path: str) -> Iterator[PathAndText]:
+    """Yield every text in a JSON value with its path."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from texts_of(inner, f"{path}.{name}")
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from texts_of(inner, f"{path}.{number}")
+
+
+def _rule_problems(controls: Controls) -> Iterator[PathAndText]:
+    """Yield the problems that types do not show; an empty text counts as missing."""
+    if controls.skip and (problem := check_logic(controls.skip)):
+        yield "skip", problem
+    cron = getattr(controls, "cron", None)
+    if cron and (problem := check_cron(cron)):
+        yield "cron", problem
+    names = {one.name: one.encode_name for one in msgspec.structs.fields(controls)}
+    for name in names.keys() & _KEYS:
+        key = getattr(controls, name)
+        if key and (problem := check_key(key)):
+            yield names[name], problem
+    yield from _length_problems(controls)
+
+
+def _length_problems(controls: Controls) -> Iterator[PathAndText]:
+    if not isinstance(controls, WaitControls):
+        return
+    if controls.amount and controls.unit and _is_too_long(controls.amount, controls.unit):
+        yield "amount", f"must not make more than {_MAX_DAYS} days"
+    window = controls.look_back_window if isinstance(controls, DigestControls) else None
+    if window is not None and _is_too_long(window.amount, window.unit):
+        yield "lookBackWindow.amount", f"must not make more than {_MAX_DAYS} days"
+
+
+def _is_too_long(amount: float, unit: Unit) -> bool:
+    return amount * _SECONDS[unit] > _MAX_DAYS * _SECONDS_A_DAY
