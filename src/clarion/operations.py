@@ -44,6 +44,7 @@ import clarion.subscribers.addresses.oauth.routes
 import clarion.subscribers.addresses.telegram.routes
 import clarion.subscribers.personal_data.routes
 import clarion.subscribers.routes
+import clarion.topics.member_routes
 import clarion.topics.routes
 import clarion.topics.subscription_routes
 import clarion.tracking.routes
@@ -61,6 +62,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.preferences.routes,
     clarion.preferences.unsubscribe.routes,
     clarion.topics.routes,
+    clarion.topics.member_routes,
     clarion.topics.subscription_routes,
     clarion.contexts.routes,
     clarion.workflows.routes,

@@ -97,6 +97,43 @@ async def test_one_subscription_to_a_topic(client: Novu) -> None:
     assert [(one.workflow.identifier, one.condition) for one in found.preferences] == [("order-shipped", condition)]
 
 
+@pytest.mark.newer_client
+async def test_subscriptions_of_contexts(client: Novu) -> None:
+    subscriptions = client.topics.subscriptions
+    await call(client.subscribers.create, create_subscriber_request_dto={"subscriber_id": "ada"})
+    workflow = {"name": "Order shipped", "workflow_id": "order-shipped", "steps": [], "active": True}
+    await call(client.workflows.create, create_workflow_dto=workflow)
+    member = {"identifier": "acme-orders", "subscriber_id": "ada", "name": "Orders"}
+    wanted = {"subscriptions": [member], "context": {"tenant": {"id": "acme"}}, "preferences": ["order-shipped"]}
+
+    made = await call(subscriptions.create, topic_key="news", create_topic_subscriptions_request_dto=wanted)
+    found = await call(subscriptions.get_subscription, topic_key="news", identifier="acme-orders")
+    changed = await call(
+        subscriptions.update,
+        topic_key="news",
+        identifier="acme-orders",
+        update_topic_subscription_request_dto={"name": "Ours"},
+    )
+    listed = await call(subscriptions.list, request={"topic_key": "news", "context_keys": ["tenant:acme"]})
+    others = await call(subscriptions.list, request={"topic_key": "news", "context_keys": ["tenant:beta"]})
+    of_ada = await call(
+        client.subscribers.topics.list, request={"subscriber_id": "ada", "context_keys": ["tenant:acme"]}
+    )
+    removed = await call(
+        subscriptions.delete,
+        topic_key="news",
+        delete_topic_subscriptions_request_dto={"subscriptions": [member | {"name": None}]},
+    )
+
+    assert [(one.identifier, one.name, one.context_keys) for one in made.data] == [
+        ("acme-orders", "Orders", ["tenant:acme"])
+    ]
+    assert (found.context_keys, changed.context_keys) == (["tenant:acme"], ["tenant:acme"])
+    assert [one.workflow.identifier for one in found.preferences] == ["order-shipped"]
+    assert [one.identifier for one in listed.data] == [one.identifier for one in of_ada.data] == ["acme-orders"]
+    assert (others.data, removed.meta.successful) == ([], 1)
+
+
 async def test_the_action_of_a_message(client: Novu, database: Database, environment: Environment) -> None:
     subscriber = await make_subscriber(database, environment, "ada")
     cta = json_text({"data": {}, "action": {"status": "pending", "buttons": [BUTTON]}})

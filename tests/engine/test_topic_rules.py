@@ -16,9 +16,9 @@ from clarion.db.port import Connection, Database
 from clarion.engine.unit import run_unit
 from clarion.ids import SubscriberKey, TopicKey
 from clarion.jobs.lanes import ALL_LANES, LaneSet, lane_of
-from clarion.topics.model import Rule
+from clarion.topics.model import NewSubscription, Rule
 from clarion.topics.store import upsert_topic
-from clarion.topics.subscriptions import insert_own_subscription, lock_subscribers
+from clarion.topics.subscriptions import insert_subscriptions, lock_subscribers
 from tests.engine.support import World, details, in_app
 
 OFF = {"filter": {"workflowIds": ["welcome"]}, "enabled": False}
@@ -46,8 +46,9 @@ def subscribe(world: World, database: Database) -> Subscribe:
             environment_id, now = world.api.environment.id, world.clock.now()
             found, _ = await upsert_topic(db, environment_id, TopicKey(topic), {}, now)
             people = await lock_subscribers(db, environment_id, [SubscriberKey(person)])
-            fields = {"identifier": identifier, "rules": decoded}
-            await insert_own_subscription(db, found, people[SubscriberKey(person)], fields, now)
+            subscriber_id = people[SubscriberKey(person)]
+            new = NewSubscription(subscriber_id=subscriber_id, chosen_identifier=identifier, rules=decoded)
+            await insert_subscriptions(db, found, [new], now)
 
         await database.transaction(insert)
 

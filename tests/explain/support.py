@@ -10,9 +10,9 @@ from clarion.providers.definition.receipts import Receipt, ReceiptKind
 from clarion.receipts.actions import record_reports
 from clarion.receipts.model import read_report
 from clarion.receipts.store import find_integration
-from clarion.topics.model import Rule
+from clarion.topics.model import NewSubscription, Rule
 from clarion.topics.store import upsert_topic
-from clarion.topics.subscriptions import insert_own_subscription, lock_subscribers
+from clarion.topics.subscriptions import insert_subscriptions, lock_subscribers
 from clarion.vault import Vault
 from tests.engine.support import World
 
@@ -24,8 +24,11 @@ async def subscribe(world: World, database: Database, person: str, topic: str, *
         environment_id, now = world.api.environment.id, world.clock.now()
         found, _ = await upsert_topic(db, environment_id, TopicKey(topic), {}, now)
         people = await lock_subscribers(db, environment_id, [SubscriberKey(person)])
-        fields = {"identifier": "", "rules": msgspec.convert(list(rules), list[Rule])}
-        await insert_own_subscription(db, found, people[SubscriberKey(person)], fields, now)
+        subscriber_id = people[SubscriberKey(person)]
+        new = NewSubscription(
+            subscriber_id=subscriber_id, chosen_identifier="", rules=msgspec.convert(list(rules), list[Rule])
+        )
+        await insert_subscriptions(db, found, [new], now)
 
     await database.transaction(insert)
 

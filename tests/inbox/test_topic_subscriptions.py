@@ -124,6 +124,26 @@ async def test_the_default_identifier_of_a_session_with_contexts_names_them(make
     assert (await ada.get(f"{OWN}/{DEFAULT}")).status_code == 204
 
 
+async def test_a_session_sees_and_changes_subscriptions_of_its_contexts_and_of_none(make_person: MakePerson) -> None:
+    plain = await make_person("ada")
+    acme, beta = [await make_person("ada", context_keys=(f"tenant:{one}",)) for one in ("acme", "beta")]
+    await subscribe(plain)
+    made = await subscribe(acme, identifier="weekly")
+    path = f"{OWN}/{made['identifier']}"
+
+    async def seen(person: Person) -> list[str]:
+        return [one["identifier"] for one in (await person.get(OWN)).json()["data"]]
+
+    assert made["contextKeys"] == ["tenant:acme"]
+    assert [await seen(one) for one in (plain, acme, beta)] == [[DEFAULT], [DEFAULT, "weekly"], [DEFAULT]]
+    assert (await beta.get(path)).status_code == 204
+    assert (await beta.patch(path, json={"name": "x"})).status_code == 404
+    assert (await beta.delete(path)).status_code == 404
+    assert (await beta.patch("/v1/inbox/subscriptions/weekly/preferences/x", json={})).status_code == 404
+    assert problems(await beta.post(OWN, json={"identifier": "weekly"})) == ["identifier"]
+    assert (await acme.delete(path)).status_code == 200
+
+
 @pytest.mark.parametrize(
     ("body", "fields"),
     [

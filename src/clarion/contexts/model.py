@@ -90,6 +90,11 @@ def stored_keys(keys: Iterable[str]) -> str:
     return json_text(sorted(keys))
 
 
+def stored_contexts(contexts: Contexts | None) -> str | None:
+    """The keys of the contexts of a trigger as they are stored with what it makes; None without contexts."""
+    return None if contexts is None else stored_keys(keys_of(contexts))
+
+
 def names_of(contexts: Contexts) -> Contexts:
     """Return contexts without their data."""
     return {kind: {"id": one["id"]} for kind, one in contexts.items()}

@@ -60,7 +60,7 @@ async def update_context(call: Call, context_type: str, context_id: str, body: C
 async def delete_context(call: Call, context_type: str, context_id: str) -> None:
     """Delete a context with its data and the preferences of people in it.
 
-    Messages and inboxes of it stay, and a trigger that names it makes it again.
+    Messages, inboxes and subscriptions to topics stay, and a trigger that names it makes it again.
     """
     context = await store.get_context(call.db, call.environment_id, context_type, context_id, for_update=True)
     await store.delete_context(call.db, context)

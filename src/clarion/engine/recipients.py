@@ -29,6 +29,7 @@ _MEMBERS = """
     SELECT %(columns)s FROM topic_subscriptions AS m
     JOIN subscribers AS t ON t.environment_id = m.environment_id AND t.id = m.subscriber_id
     WHERE m.environment_id = :environment_id AND m.topic_id = :topic_id AND m.subscriber_id > :after
+    AND (m.context_keys IS NULL OR m.context_keys = :context_keys)
     ORDER BY m.subscriber_id LIMIT :limit
 """
 _EVERYONE = """
@@ -184,7 +185,8 @@ async def _list_fan_out(
         rows = members = await db.fetch(list_everyone, **scope)
     else:
         topic, actor = topics[position.topic], trigger.recipients.actor
-        rows = await db.fetch(list_members, **scope, topic_id=find_id(topic.id))
+        of_topic = {"topic_id": find_id(topic.id), "context_keys": trigger.context_keys}
+        rows = await db.fetch(list_members, **scope, **of_topic)
         # The actor gets no message of their own action through a topic.
         excluded = {*topic.exclude, *([actor.key] if actor else [])}
         members = [row for row in rows if row["key"] not in excluded]

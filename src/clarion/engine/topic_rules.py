@@ -15,7 +15,14 @@ from clarion.db.query import sql
 from clarion.engine.recipients import Recipient, hand_back
 from clarion.ids import EnvironmentId, SubscriberId, TopicId, TopicKey, TriggerId, WorkflowId, find_id
 from clarion.preferences.model import subject_of
-from clarion.topics.model import Rule, decide_rules, decode_rules, explain_rules, subscription_identifier
+from clarion.topics.model import (
+    Rule,
+    decide_rules,
+    decode_rules,
+    explain_rules,
+    is_of_context,
+    subscription_identifier,
+)
 from clarion.triggers.model import TopicTarget
 from clarion.work import MAX_RULES_WORK, WorkBudget, spend_work, spending
 from clarion.workflows.model import Workflow
@@ -34,7 +41,7 @@ LIST_PEOPLE_WITH_RULES = sql("""
     AND preferences IS NOT NULL ORDER BY topic_id, subscriber_id
 """)
 LIST_SUBSCRIPTIONS = sql("""
-    SELECT topic_id, subscriber_id, identifier, preferences FROM topic_subscriptions
+    SELECT topic_id, subscriber_id, identifier, preferences, context_keys FROM topic_subscriptions
     WHERE environment_id = :environment_id AND topic_id {any:topic_ids} AND subscriber_id {any:subscriber_ids}
     ORDER BY topic_id, subscriber_id, identifier
 """)
@@ -110,11 +117,17 @@ class _Rules:
         return [replace(recipient, refusal=self._explain(recipient, topic))]
 
     def _is_member(self, recipient: Recipient, topic: TopicTarget) -> bool:
-        return _id(topic) in self._of[recipient.subscriber.id]
+        return bool(self._list(recipient, topic))
+
+    def _list(self, recipient: Recipient, topic: TopicTarget) -> list[Row]:
+        """The subscriptions to a topic that the contexts of the trigger fit."""
+        keys = recipient.trigger.context_keys
+        rows = self._of[recipient.subscriber.id].get(_id(topic), [])
+        return [row for row in rows if is_of_context(row["context_keys"], keys)]
 
     def _allows(self, recipient: Recipient, topic: TopicTarget) -> bool:
         """Whether a subscription to the topic allows it; who has left the topic in the meantime has none."""
-        rows = self._of[recipient.subscriber.id].get(_id(topic), [])
+        rows = self._list(recipient, topic)
         subject, variables = subject_of(self._workflow(recipient)), partial(self._variables, recipient)
         return not rows or any(decide_rules(_rules(row), subject, variables, now=self._now) for row in rows)
 
@@ -128,7 +141,7 @@ class _Rules:
                     "identifier": row["identifier"] or default,
                     **explain_rules(_rules(row), subject, variables, now=self._now),
                 }
-                for row in self._of[recipient.subscriber.id].get(_id(topic), [])
+                for row in self._list(recipient, topic)
             ],
         }
 

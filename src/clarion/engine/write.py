@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from clarion.clock import Millis
-from clarion.contexts.model import keys_of, stored_keys
 from clarion.db.port import Connection
 from clarion.db.query import Insert, sql
 from clarion.engine.records import NewMessage, Run
@@ -13,7 +12,6 @@ from clarion.jobs.store import insert_jobs, update_jobs
 from clarion.jsontext import json_text
 from clarion.runs.notifications.model import step_mask
 from clarion.runs.status import STORED, decide_run_status, settle_run_statuses
-from clarion.triggers.model import Trigger
 from clarion.vocabulary import Channel, MessageStatus
 from clarion.webhooks.events import append_message_events, get_listeners
 from clarion.webhooks.model import EventType
@@ -97,14 +95,10 @@ def _message_row(environment_id: EnvironmentId, run: Run, message: NewMessage, n
         *(message.title, message.email, message.phone, _json(message.email_options), message.webhook_url),
         *(_json(message.device_tokens), _json(message.cta), message.avatar, _json(message.data), message.severity),
         *(False, False, False, delivered_at, message.error_text, now, now, message.id),
-        _context_keys(run.trigger),
+        run.trigger.context_keys,
         message.endpoint_id,
         *(_json(message.tracking), message.unsubscribe_url),
     )
-
-
-def _context_keys(trigger: Trigger) -> str | None:
-    return None if trigger.contexts is None else stored_keys(keys_of(trigger.contexts))
 
 
 def _json(value: Any) -> str | None:

@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.clock import Millis, iso_text
+from clarion.contexts.model import keys_of
 from clarion.db.port import Connection
 from clarion.explain.model import (
     ChannelResult,
@@ -21,6 +22,7 @@ from clarion.explain.model import (
     name_of,
 )
 from clarion.explain.trigger_store import (
+    TopicMembership,
     TriggerFacts,
     find_facts,
     is_in_recipient_batch,
@@ -134,7 +136,7 @@ async def _list_reasons(
 
 async def _list_ways(db: Connection, request: ExplainRequest, trigger: Trigger) -> list[Decision]:
     wanted, person = trigger.recipients, request.person
-    joined: Mapping[TopicId, Millis] = {}
+    joined: Mapping[TopicId, TopicMembership] = {}
     if person is not None and wanted.topics:
         topic_ids = [topic_id_of(one) for one in wanted.topics]
         joined = await list_memberships(db, request.environment_id, topic_ids, person.id)
@@ -192,7 +194,7 @@ def _erased(request: ExplainRequest) -> Decision:
 
 
 def _decide_topic(
-    request: ExplainRequest, trigger: Trigger, topic: TopicTarget, joined_at: Millis | None, *, exists: bool
+    request: ExplainRequest, trigger: Trigger, topic: TopicTarget, membership: TopicMembership | None, *, exists: bool
 ) -> Decision:
     actor = trigger.recipients.actor
     values: dict[str, Any] = {"topicKey": topic.key}
@@ -208,12 +210,15 @@ def _decide_topic(
     if not exists:
         text = f"The topic '{topic.key}', which the trigger is for, was deleted since: who was a member is not known."
         return derived(trigger.created_at, DecisionKind.RECIPIENT, Verdict.UNKNOWN, text, values, remedy)
-    if joined_at is None:
+    if membership is None:
         text = (
             f"{request.name} is not a member of the topic '{topic.key}', which the trigger is for. "
             "Whether they left it since is not recorded."
         )
         return derived(trigger.created_at, DecisionKind.RECIPIENT, Verdict.STOPPED, text, values, remedy)
+    joined_at = membership.joined_at(trigger)
+    if joined_at is None:
+        return _in_other_context(request, trigger, topic, membership)
     values["joinedAt"] = iso_text(joined_at)
     if joined_at > trigger.created_at and trigger.state is not TriggerState.EXPANDING:
         moment = moment_text(joined_at, request.now)
@@ -221,6 +226,19 @@ def _decide_topic(
         return derived(trigger.created_at, DecisionKind.RECIPIENT, Verdict.STOPPED, text, values, remedy)
     text = f"{request.name} is a member of the topic '{topic.key}' since {day_text(joined_at, request.now)}."
     return derived(trigger.created_at, DecisionKind.RECIPIENT, Verdict.PASSED, text, values)
+
+
+def _in_other_context(
+    request: ExplainRequest, trigger: Trigger, topic: TopicTarget, membership: TopicMembership
+) -> Decision:
+    own, of_trigger = membership.list_contexts(), keys_of(trigger.contexts or {})
+    text = (
+        f"{request.name} is subscribed to the topic '{topic.key}' for messages of {' or of '.join(own)}, "
+        f"and the trigger is of {' and '.join(of_trigger) or 'no context'}."
+    )
+    values = {"topicKey": topic.key, "subscribedContexts": own, "contextKeys": list(of_trigger)}
+    remedy = "Trigger with exactly the context of the subscription, or subscribe the person for this context too."
+    return derived(trigger.created_at, DecisionKind.RECIPIENT, Verdict.STOPPED, text, values, remedy)
 
 
 def _decide_everyone(request: ExplainRequest, trigger: Trigger) -> Decision:

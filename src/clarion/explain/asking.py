@@ -22,6 +22,7 @@ from clarion.explain.model import (
 from clarion.explain.run import explain_run, for_channel
 from clarion.explain.trigger_store import (
     LOOKED_AT,
+    TopicMembership,
     find_deleted_workflow,
     find_erasure,
     find_near_key,
@@ -119,14 +120,14 @@ async def _list_meant(
 ) -> list[Trigger]:
     """The triggers that have to do with the person; else those for topics, of which they may be expected to be one."""
     topic_ids = [topic_id_of(topic) for one in triggers for topic in one.recipients.topics]
-    joined: Mapping[TopicId, Millis] = {}
+    joined: Mapping[TopicId, TopicMembership] = {}
     if request.person is not None:
         joined = await list_memberships(db, request.environment_id, topic_ids, request.person.id)
     concerning = [one for one in triggers if one.id in runs or _concerns(one, request.key, joined)]
     return concerning or [one for one in triggers if one.recipients.topics or one.recipients.everyone]
 
 
-def _concerns(trigger: Trigger, key: SubscriberKey, joined: Mapping[TopicId, Millis]) -> bool:
+def _concerns(trigger: Trigger, key: SubscriberKey, joined: Mapping[TopicId, TopicMembership]) -> bool:
     wanted = trigger.recipients
     is_actor = wanted.actor is not None and wanted.actor.key == key and bool(wanted.topics)
     if is_named(trigger, key) or wanted.everyone or is_actor:

@@ -22,6 +22,7 @@ from clarion.ids import (
 from clarion.jobs.lanes import lane_of
 from clarion.jsontext import json_value
 from clarion.subscribers.model import Subscriber
+from clarion.topics.model import is_of_context
 from clarion.triggers.model import TopicTarget, Trigger
 from clarion.triggers.store import list_triggers_by_id
 from clarion.vocabulary import find_nearest
@@ -39,7 +40,7 @@ LIST_RUNS_OF_TRIGGERS = sql("""
 """)
 # Ordered like its index: without statistics, SQLite would else read all subscriptions of the environment.
 LIST_MEMBERSHIPS = sql("""
-    SELECT topic_id, created_at FROM topic_subscriptions
+    SELECT topic_id, created_at, context_keys FROM topic_subscriptions
     WHERE environment_id = :environment_id AND topic_id {any:topic_ids} AND subscriber_id = :subscriber_id
     ORDER BY topic_id, subscriber_id, identifier
 """)
@@ -105,6 +106,22 @@ _TRIGGERS_OF_OTHERS = 5
 """How many triggers of a workflow are found by runs of others, for each of its sets of step types."""
 
 
+class TopicMembership(Struct, frozen=True):
+    """That a person is subscribed to a topic, once or several times."""
+
+    subscriptions: list[tuple[str | None, Millis]]
+    """The contexts of each, as they are stored, and when it was made."""
+
+    def joined_at(self, trigger: Trigger) -> Millis | None:
+        """Since when triggers of these contexts reach the person; None if no subscription is of them."""
+        fitting = [at for keys, at in self.subscriptions if is_of_context(keys, trigger.context_keys)]
+        return min(fitting, default=None)
+
+    def list_contexts(self) -> list[str]:
+        """The contexts of each subscription, in words."""
+        return [" and ".join(json_value(keys)) for keys, _ in self.subscriptions if keys is not None]
+
+
 class TriggerFacts(Struct, frozen=True):
     """What was noted with a trigger after it was accepted."""
 
@@ -147,17 +164,19 @@ async def list_runs_of_triggers(
 
 async def list_memberships(
     db: Connection, environment_id: EnvironmentId, topic_ids: Iterable[TopicId], subscriber_id: SubscriberId
-) -> dict[TopicId, Millis]:
-    """When a person joined those of the topics that they are a member of."""
+) -> dict[TopicId, TopicMembership]:
+    """Those of the topics that a person is a member of."""
     wanted = sorted(set(topic_ids))
     if not wanted:
         return {}
     rows = await db.fetch(
         LIST_MEMBERSHIPS, environment_id=environment_id, topic_ids=wanted, subscriber_id=subscriber_id
     )
-    # A person may have several subscriptions to a topic: the first counts.
-    newest_first = sorted(rows, key=lambda row: row["created_at"], reverse=True)
-    return {TopicId(row["topic_id"]): Millis(row["created_at"]) for row in newest_first}
+    memberships: dict[TopicId, TopicMembership] = {}
+    for row in rows:
+        membership = memberships.setdefault(TopicId(row["topic_id"]), TopicMembership([]))
+        membership.subscriptions.append((row["context_keys"], Millis(row["created_at"])))
+    return memberships
 
 
 async def is_in_recipient_batch(db: Connection, trigger: Trigger, person: Subscriber) -> bool:

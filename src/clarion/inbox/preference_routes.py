@@ -132,7 +132,14 @@ async def _switch_workflows(
             workflows[number] = await _switch_workflow(call, subscriber, item, path)
             continue
         subscription, workflow = await update_subscription_preference(
-            call.db, subscriber, item.subscription_identifier, item.workflow_id, item, call.now, path=f"{path}."
+            call.db,
+            subscriber,
+            item.subscription_identifier,
+            item.workflow_id,
+            item,
+            call.now,
+            context_keys=call.session.context_keys,
+            path=f"{path}.",
         )
         changed[number] = BulkPreferenceOut.of(SubscriptionPreferenceOut.of(subscription, workflow))
     decided = await actions.decide_workflows(call.db, _scope(call, subscriber), list(workflows.values()))

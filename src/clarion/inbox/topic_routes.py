@@ -17,6 +17,7 @@ from clarion.inbox.topic_subscriptions import (
     find_own,
     get_own,
     join_topic,
+    list_own,
     show_subscription,
     subscribe,
     update_own,
@@ -38,7 +39,7 @@ from clarion.topics.store import delete_unused_topic, find_topic
 async def list_own_subscriptions(call: Call, topic_key: TopicKey) -> Reply[list[TopicSubscriptionOut]]:
     """List one's own subscriptions to a topic."""
     subscriber = await get_session_subscriber(call)
-    found = await subscriptions.list_own_subscriptions(call.db, call.environment_id, subscriber.id, topic_key)
+    found = await list_own(call.db, subscriber, topic_key, call.session.context_keys)
     return Reply(data=[await show_subscription(call.db, one) for one in found])
 
 
@@ -79,7 +80,7 @@ async def get_own_subscription(
 ) -> JsonResponse[Reply[TopicSubscriptionOut] | None]:
     """Retrieve one's own subscription to a topic; 204 if there is none."""
     subscriber = await get_session_subscriber(call)
-    subscription = await find_own(call.db, subscriber, topic_key, identifier)
+    subscription = await find_own(call.db, subscriber, topic_key, identifier, call.session.context_keys)
     if subscription is None:
         return JsonResponse(204, None)
     wanted = WorkflowFilter(workflow_ids=query.workflow_ids, tags=query.tags)
@@ -100,7 +101,7 @@ async def update_own_subscription(
 ) -> Reply[TopicSubscriptionOut]:
     """Change the name or the preferences of one's own subscription to a topic."""
     subscriber = await get_session_subscriber(call, for_update=True)
-    subscription = await get_own(call.db, subscriber, topic_key, identifier)
+    subscription = await get_own(call.db, subscriber, topic_key, identifier, call.session.context_keys)
     async with limited_subscriptions(call, "preferences"):
         changed = await update_own(call.db, subscriber, subscription, body, call.now)
     return Reply(data=await show_subscription(call.db, changed))
@@ -111,7 +112,7 @@ async def delete_own_subscription(call: Call, topic_key: TopicKey, identifier: s
     """Unsubscribe from a topic; one that people made is deleted with its last subscription."""
     topic = await find_topic(call.db, call.environment_id, topic_key, for_update=True)
     subscriber = await get_session_subscriber(call, for_update=True)
-    found = await get_own(call.db, subscriber, topic_key, identifier)
+    found = await get_own(call.db, subscriber, topic_key, identifier, call.session.context_keys)
     await subscriptions.delete_subscriptions(call.db, call.environment_id, [found.id])
     if topic is not None:
         await delete_unused_topic(call.db, topic)
@@ -132,6 +133,6 @@ async def update_own_subscription_preference(
     subscriber = await get_session_subscriber(call, for_update=True)
     async with limited_subscriptions(call, "condition"):
         subscription, workflow = await update_subscription_preference(
-            call.db, subscriber, identifier, workflow_id, body, call.now
+            call.db, subscriber, identifier, workflow_id, body, call.now, context_keys=call.session.context_keys
         )
     return Reply(data=SubscriptionPreferenceOut.of(subscription, workflow))

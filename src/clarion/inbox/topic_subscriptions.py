@@ -1,7 +1,7 @@
 """Subscribing to topics oneself: those that are open, and new ones of one's own."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from msgspec import UNSET, UnsetType, field
 
@@ -10,7 +10,7 @@ from clarion.db.port import Connection
 from clarion.environments.store import get_options
 from clarion.errors import Invalid, NotFound
 from clarion.http.caller import SubscriberSession
-from clarion.http.wire import CheckedText, Wire, changes_of
+from clarion.http.wire import Wire, changes_of
 from clarion.ids import EnvironmentId, TopicKey
 from clarion.preferences.topic_rules import list_subscription_workflows, read_rules
 from clarion.preferences.wire import References, SubscriptionPatch, TopicSubscriptionOut
@@ -19,30 +19,21 @@ from clarion.topics import subscriptions
 from clarion.topics.model import (
     MAX_SUBSCRIPTIONS_PER_PERSON,
     MAX_TOPICS_PER_PERSON,
+    NewSubscription,
     Subscription,
     Topic,
     WorkflowFilter,
+    identifier_in_contexts,
     subscription_identifier,
 )
 from clarion.topics.store import count_made_by, update_topic, upsert_topic
-from clarion.topics.wire import TopicName
+from clarion.topics.wire import SubscriptionIdentifier, TopicName
 
 # The same for a topic that is closed and for one that does not exist: neither is told from the other.
 _CLOSED = "is not open to subscribers: only the application subscribes people to it"
 _TOO_MANY = (
     f"would be more than {MAX_TOPICS_PER_PERSON} topics that you created; unsubscribe from one that nobody else uses"
 )
-
-
-class SubscriptionIdentifier(CheckedText):
-    __slots__ = ()
-    RULE = "must have at most 512 characters, no control characters and no white space at its ends"
-    EXAMPLE = "weekly-digest"
-    MAX_LENGTH: ClassVar[int] = 512
-
-    @classmethod
-    def accepts(cls, text: str) -> bool:
-        return len(text) <= cls.MAX_LENGTH and (not text or text.isprintable()) and text.strip() == text
 
 
 class NewTopicIn(Wire):
@@ -115,23 +106,28 @@ async def subscribe(
     body: OwnSubscriptionIn,
     now: Millis,
     *,
-    context_keys: Sequence[str],
+    context_keys: tuple[str, ...],
 ) -> Subscription:
-    """Subscribe a person, or change the subscription that they have; the caller has locked both rows."""
+    """Subscribe a person in contexts, or change the subscription that they have; the caller has locked both rows."""
     fields = await _read_fields(db, subscriber, body)
     default = subscription_identifier(topic.key, subscriber.key)
-    identifier = str(body.identifier or "") or (f"{default}:ctx_{','.join(context_keys)}" if context_keys else default)
+    identifier = str(body.identifier or "") or identifier_in_contexts(topic.key, subscriber.key, context_keys)
     own = await subscriptions.list_own_subscriptions(db, topic.environment_id, subscriber.id, topic.key)
     existing = next((one for one in own if one.identifier == identifier), None)
+    if existing is not None and not existing.is_shown_in(context_keys):
+        raise Invalid.field("identifier", "names a subscription of yours in another context; choose another one")
     if existing is not None:
         return await subscriptions.update_subscription(db, existing, fields, now)
     if len(own) >= MAX_SUBSCRIPTIONS_PER_PERSON:
         raise Invalid.field(
             "identifier", f"would be more than {MAX_SUBSCRIPTIONS_PER_PERSON} subscriptions to this topic; delete one"
         )
-    fields["identifier"] = "" if identifier == default else identifier
-    await subscriptions.insert_own_subscription(db, topic, subscriber.id, fields, now)
-    return await get_own(db, subscriber, topic.key, identifier)
+    chosen = "" if identifier == default else identifier
+    new = NewSubscription(
+        subscriber_id=subscriber.id, chosen_identifier=chosen, context_keys=tuple(sorted(context_keys)), **fields
+    )
+    await subscriptions.insert_subscriptions(db, topic, [new], now)
+    return await get_own(db, subscriber, topic.key, identifier, context_keys)
 
 
 async def update_own(
@@ -141,13 +137,25 @@ async def update_own(
     return await subscriptions.update_subscription(db, subscription, await _read_fields(db, subscriber, body), now)
 
 
-async def find_own(db: Connection, subscriber: Subscriber, topic_key: TopicKey, identifier: str) -> Subscription | None:
+async def list_own(
+    db: Connection, subscriber: Subscriber, topic_key: TopicKey, context_keys: Sequence[str]
+) -> list[Subscription]:
+    """The subscriptions of a person to a topic that messages of exactly these contexts reach, oldest first."""
     own = await subscriptions.list_own_subscriptions(db, subscriber.environment_id, subscriber.id, topic_key)
+    return [one for one in own if one.is_shown_in(context_keys)]
+
+
+async def find_own(
+    db: Connection, subscriber: Subscriber, topic_key: TopicKey, identifier: str, context_keys: Sequence[str]
+) -> Subscription | None:
+    own = await list_own(db, subscriber, topic_key, context_keys)
     return next((one for one in own if one.is_named_by(identifier)), None)
 
 
-async def get_own(db: Connection, subscriber: Subscriber, topic_key: TopicKey, identifier: str) -> Subscription:
-    subscription = await find_own(db, subscriber, topic_key, identifier)
+async def get_own(
+    db: Connection, subscriber: Subscriber, topic_key: TopicKey, identifier: str, context_keys: Sequence[str]
+) -> Subscription:
+    subscription = await find_own(db, subscriber, topic_key, identifier, context_keys)
     if subscription is None:
         raise NotFound("Subscription", identifier)
     return subscription

@@ -42,6 +42,26 @@ async def read_rules(
     return rules
 
 
+async def check_tags(db: Connection, environment_id: EnvironmentId, preferences: Sequence[str | RuleIn]) -> None:
+    """Refuse tags that no workflow has: the rule would be for nothing."""
+    named = [
+        (f"preferences.{place}.filter.tags", tag)
+        for place, rule in enumerate(preferences)
+        if not isinstance(rule, str) and not isinstance(rule.filter, UnsetType)
+        for tag in rule.filter.tags
+    ]
+    if not named:
+        return
+    known = {tag for workflow in await list_workflows(db, environment_id) for tag in workflow.tags}
+    problems: dict[str, list[Problem]] = {}
+    for path, tag in named:
+        if tag not in known:
+            problem = Problem(f"names the tag '{tag}', which no workflow of this environment has", tag)
+            problems.setdefault(path, []).append(problem)
+    if problems:
+        raise Invalid(problems)
+
+
 async def update_subscription_preference(  # noqa: PLR0913 - whose, of which subscription, what and when
     db: Connection,
     subscriber: Subscriber,
@@ -50,13 +70,15 @@ async def update_subscription_preference(  # noqa: PLR0913 - whose, of which sub
     patch: SubscriptionPreferencePatch,
     now: Millis,
     *,
+    context_keys: Sequence[str],
     path: str = "",
 ) -> tuple[Subscription, Workflow]:
     """Change what a subscription of a person says about one workflow; the caller has locked the person's row.
 
-    `path` is where the patch stands in the body, with a dot at its end.
+    It is one that messages of exactly these contexts reach. `path` is where the patch stands in the body, with a dot
+    at its end.
     """
-    subscription = await _get_own(db, subscriber, identifier)
+    subscription = await _get_own(db, subscriber, identifier, context_keys)
     workflow = await get_workflow(db, subscriber.environment_id, workflow_reference)
     change = _read_change(patch, path)
     if not change:
@@ -146,9 +168,10 @@ def _read_change(patch: SubscriptionPreferencePatch, path: str) -> dict[str, Any
     return change
 
 
-async def _get_own(db: Connection, subscriber: Subscriber, reference: str) -> Subscription:
+async def _get_own(db: Connection, subscriber: Subscriber, reference: str, context_keys: Sequence[str]) -> Subscription:
     person = (subscriber.id, subscriber.key)
-    subscriptions = await list_own_by_reference(db, subscriber.environment_id, person, reference)
+    listed = await list_own_by_reference(db, subscriber.environment_id, person, reference)
+    subscriptions = [one for one in listed if one.is_shown_in(context_keys)]
     if not subscriptions:
         raise NotFound("Subscription", reference)
     if len(subscriptions) > 1:

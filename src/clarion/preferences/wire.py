@@ -274,6 +274,8 @@ class TopicSubscriptionOut(Wire):
     """What people call the subscription."""
     preferences: list[SubscriptionPreferenceOut]
     """What holds for each workflow that was asked for, or that a rule names."""
+    context_keys: list[str] | UnsetType = UNSET
+    """Messages of exactly this context reach the person, as `type:id` texts; absent: messages of any context."""
 
     @classmethod
     def of(cls, subscription: Subscription, workflows: list[Workflow]) -> Self:
@@ -282,6 +284,7 @@ class TopicSubscriptionOut(Wire):
             identifier=subscription.identifier,
             name=given(subscription.name),
             preferences=[SubscriptionPreferenceOut.of(subscription, one) for one in workflows],
+            context_keys=list(subscription.context_keys) or UNSET,
         )
 
 

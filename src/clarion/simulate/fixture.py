@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from msgspec import Struct, UnsetType
 from msgspec.structs import replace
 
-from clarion.contexts.model import keys_of
+from clarion.contexts.model import keys_of, stored_contexts
 from clarion.db.port import Sandbox
 from clarion.errors import Invalid
 from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, TopicId, TopicKey, WorkflowVersionId, find_id
@@ -108,10 +108,9 @@ async def _copy_people(db: Sandbox, request: TriggerRequest, limit: int) -> Fixt
     await store.copy_people(db, environment_id, shown | actor)
     topics = await _list_topics(db, request)
     named_ids = await store.list_ids(db, environment_id, {one.key for one in named})
-    await _copy_members(db, environment_id, topics, set(named_ids.values()), limit=limit - len(named))
-    others = await store.count_members(
-        db, environment_id, [(one.id, {*one.excluded, *named_ids.values()}) for one in topics]
-    )
+    of = store.TopicScope(environment_id, stored_contexts(request.contexts))
+    await _copy_members(db, of, topics, set(named_ids.values()), limit=limit - len(named))
+    others = await store.count_members(db, of, [(one.id, {*one.excluded, *named_ids.values()}) for one in topics])
     return Fixture(
         request=replace(
             request, wanted=[one for one in wanted if not isinstance(one, AddressedPerson) or one.key in shown]
@@ -141,15 +140,15 @@ async def _list_topics(db: Sandbox, request: TriggerRequest) -> list[_Topic]:
 
 
 async def _copy_members(
-    db: Sandbox, environment_id: EnvironmentId, topics: Sequence[_Topic], named: set[SubscriberId], *, limit: int
+    db: Sandbox, of: store.TopicScope, topics: Sequence[_Topic], named: set[SubscriberId], *, limit: int
 ) -> None:
     room, here = limit, set(named)
     for topic in topics:
         if room <= 0:
             return
-        copied = await store.copy_members(db, environment_id, topic.id, excluded={*topic.excluded, *here}, limit=room)
+        copied = await store.copy_members(db, of, topic.id, excluded={*topic.excluded, *here}, limit=room)
         room -= copied
-        here |= set((await store.list_people(db, environment_id)).values())
+        here |= set((await store.list_people(db, of.environment_id)).values())
 
 
 async def _copy_open_runs(db: Sandbox, workflow: Workflow, people: Sequence[SubscriberId]) -> None:

@@ -1,7 +1,7 @@
 """SQL of simulations: the rows of the store that take part in one, and what it came to."""
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row, Sandbox
@@ -28,6 +28,7 @@ _IDS_BY_KEY = "SELECT id, key FROM stored.subscribers WHERE environment_id = :en
 _MEMBERS = """
     SELECT m.subscriber_id FROM stored.topic_subscriptions AS m
     WHERE m.environment_id = :environment_id AND m.topic_id = :topic_id AND NOT m.subscriber_id {any:excluded}
+    AND (m.context_keys IS NULL OR m.context_keys = :context_keys)
 """
 _LEADERS = """
     SELECT n.id FROM stored.notifications AS n
@@ -86,6 +87,14 @@ LIST_MESSAGES = sql("""
 """)
 
 
+class TopicScope(NamedTuple):
+    """Where topics are, and which of their subscriptions a trigger reaches."""
+
+    environment_id: EnvironmentId
+    context_keys: str | None
+    """The contexts of the trigger, as they are stored."""
+
+
 async def copy_workflow(
     db: Sandbox, environment_id: EnvironmentId, reference: str, workflow_id: WorkflowId | None
 ) -> None:
@@ -122,21 +131,23 @@ async def list_ids(
 
 
 async def copy_members(
-    db: Sandbox, environment_id: EnvironmentId, topic_id: TopicId, *, excluded: Collection[SubscriberId], limit: int
+    db: Sandbox, of: TopicScope, topic_id: TopicId, *, excluded: Collection[SubscriberId], limit: int
 ) -> int:
     """Copy the first members of a topic who are not here yet; returns how many."""
     where = f"{_HERE} AND t.id IN (SELECT DISTINCT subscriber_id FROM ({_MEMBERS}) AS m ORDER BY 1 LIMIT :limit)"
-    scope = {"environment_id": environment_id, "topic_id": topic_id}
+    scope = {"environment_id": of.environment_id, "topic_id": topic_id, "context_keys": of.context_keys}
     return await db.copy("subscribers", where, **scope, excluded=_some(excluded), limit=limit)
 
 
-async def count_members(
-    db: Sandbox, environment_id: EnvironmentId, topics: Sequence[tuple[TopicId, Collection[SubscriberId]]]
-) -> int:
+async def count_members(db: Sandbox, of: TopicScope, topics: Sequence[tuple[TopicId, Collection[SubscriberId]]]) -> int:
     """How many people are members of the topics, but those excluded from each; counted up to a limit."""
     if not topics:
         return 0
-    parameters: dict[str, Any] = {"environment_id": environment_id, "limit": MAX_COUNTED + 1}
+    parameters: dict[str, Any] = {
+        "environment_id": of.environment_id,
+        "context_keys": of.context_keys,
+        "limit": MAX_COUNTED + 1,
+    }
     parts = []
     for place, (topic_id, excluded) in enumerate(topics):
         parts.append(_MEMBERS.replace(":topic_id", f":topic_{place}").replace("any:excluded", f"any:excluded_{place}"))

@@ -17,6 +17,8 @@ from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, Subscription
 MAX_SUBSCRIPTIONS_PER_CALL = 100
 MAX_SUBSCRIPTIONS_PER_PERSON = 10
 """To one topic."""
+MAX_SUBSCRIPTIONS_BY_APPLICATION = 100
+"""Of one person to one topic, however they were made: a fan-out reads all of those with rules."""
 MAX_TOPICS_PER_PERSON = 10
 """That they made by subscribing."""
 
@@ -111,6 +113,8 @@ class Subscription(Struct, frozen=True, kw_only=True):
     member: SubscribedPerson
     chosen_identifier: str
     """Empty: the default one."""
+    context_keys: tuple[str, ...] = ()
+    """Messages of exactly these contexts reach the person; of any, if there are none."""
     name: str | None
     rules: list[Rule]
     created_at: Millis
@@ -120,20 +124,37 @@ class Subscription(Struct, frozen=True, kw_only=True):
     def identifier(self) -> str:
         return self.chosen_identifier or subscription_identifier(self.topic.key, self.member.key)
 
+    def is_shown_in(self, context_keys: Sequence[str]) -> bool:
+        """Whether messages of exactly these contexts reach the person through it, so that their inbox shows it."""
+        return not self.context_keys or self.context_keys == tuple(sorted(context_keys))
+
     def is_named_by(self, reference: str) -> bool:
         """Whether the reference is its identifier or its id."""
         return reference in (self.identifier, id_text(self.id))
 
 
-class SubscribeOutcome(Struct, frozen=True, kw_only=True):
-    """The result of a call for several people; both lists are in the order of the call."""
-
-    done: list[Subscription]
-    missing: list[SubscriberKey]
+class NewSubscription(Struct, frozen=True, kw_only=True):
+    subscriber_id: SubscriberId
+    chosen_identifier: str = ""
+    """Empty: the default one."""
+    name: str | None = None
+    rules: list[Rule] = []
+    context_keys: tuple[str, ...] = ()
 
 
 def subscription_identifier(topic_key: TopicKey, subscriber_key: SubscriberKey) -> str:
     return f"tk_{topic_key}:si_{subscriber_key}"
+
+
+def identifier_in_contexts(topic_key: TopicKey, subscriber_key: SubscriberKey, context_keys: Sequence[str]) -> str:
+    """The identifier of a subscription in contexts for which none was chosen."""
+    default = subscription_identifier(topic_key, subscriber_key)
+    return f"{default}:ctx_{','.join(context_keys)}" if context_keys else default
+
+
+def is_of_context(subscription_keys: str | None, trigger_keys: str | None) -> bool:
+    """Whether messages of a trigger reach a subscription, by the keys of both as they are stored."""
+    return subscription_keys is None or subscription_keys == trigger_keys
 
 
 def find_rule(rules: Sequence[Rule], subject: Subject) -> Rule | None:

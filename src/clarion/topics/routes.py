@@ -4,25 +4,22 @@ from collections.abc import Sequence
 
 import msgspec
 
+from clarion.contexts.wire import read_keys
 from clarion.db.listing import MAX_COUNT, Listing
-from clarion.errors import AlreadyExists, Invalid, NotFound
+from clarion.errors import AlreadyExists, NotFound
 from clarion.http.operation import Call, Transaction, operation
 from clarion.http.pages import CursorPage, CursorQuery, list_cursor_page
 from clarion.http.responses import JsonResponse
-from clarion.http.wire import TopicKeyText, changes_of
+from clarion.http.wire import changes_of
 from clarion.ids import SubscriberKey, TopicId, TopicKey
 from clarion.subscribers.store import get_subscriber
 from clarion.topics import store, subscriptions
-from clarion.topics.model import MAX_SUBSCRIPTIONS_PER_CALL, MemberCount, Topic, subscription_identifier
+from clarion.topics.model import MemberCount, Topic, subscription_identifier
 from clarion.topics.wire import (
     CountsQuery,
     CreateTopicQuery,
-    MembersIn,
     SubscriberSubscriptionQuery,
-    SubscriptionErrorOut,
     SubscriptionOut,
-    SubscriptionsIn,
-    SubscriptionsOut,
     TopicDeletedOut,
     TopicIn,
     TopicMemberOut,
@@ -80,26 +77,6 @@ async def delete_topic(call: Call, topic_key: TopicKey) -> TopicDeletedOut:
     return TopicDeletedOut(acknowledged=True)
 
 
-@operation("POST", "/v2/topics/{topicKey}/subscriptions", scope=Scope.TOPICS_WRITE, status=201, body=SubscriptionsIn)
-async def create_subscriptions(call: Call, topic_key: TopicKey, body: SubscriptionsIn) -> SubscriptionsOut:
-    """Subscribe up to 100 people to a topic, which is created if need be; unknown ones are reported, not created."""
-    keys = _wanted(body)
-    if not TopicKeyText.accepts(topic_key):
-        raise Invalid.field("topicKey", TopicKeyText.RULE, topic_key)
-    topic, _ = await store.upsert_topic(call.db, call.environment_id, topic_key, changes_of(body, "name"), call.now)
-    outcome = await subscriptions.subscribe(call.db, topic, keys, call.now)
-    return SubscriptionsOut.of(outcome, [_unknown_subscriber(key) for key in outcome.missing])
-
-
-@operation("DELETE", "/v2/topics/{topicKey}/subscriptions", scope=Scope.TOPICS_WRITE, body=MembersIn)
-async def delete_subscriptions(call: Call, topic_key: TopicKey, body: MembersIn) -> SubscriptionsOut:
-    """Take up to 100 people out of a topic; those who are not in it are reported."""
-    keys = _wanted(body)
-    topic = await store.get_topic(call.db, call.environment_id, topic_key, for_update=True)
-    outcome = await subscriptions.unsubscribe(call.db, topic, keys)
-    return SubscriptionsOut.of(outcome, [_not_subscribed(key, topic_key) for key in outcome.missing])
-
-
 @operation(
     "GET",
     "/v2/topics/{topicKey}/subscriptions",
@@ -112,7 +89,9 @@ async def list_topic_subscriptions(
 ) -> CursorPage[SubscriptionOut]:
     """List who is subscribed to a topic."""
     topic = await store.get_topic(call.db, call.environment_id, topic_key)
-    listing = subscriptions.members_listing(call.environment_id, topic.id, subscriber_key=query.subscriber_id)
+    listing = subscriptions.members_listing(
+        call.environment_id, topic.id, subscriber_key=query.subscriber_id, context_keys=read_keys(query.context_keys)
+    )
     return await _subscriptions_page(call, listing, query)
 
 
@@ -128,7 +107,9 @@ async def list_subscriber_subscriptions(
 ) -> CursorPage[SubscriptionOut]:
     """List the topics that a subscriber is subscribed to."""
     subscriber = await get_subscriber(call.db, call.environment_id, subscriber_key)
-    listing = subscriptions.memberships_listing(call.environment_id, subscriber.id, topic_key=query.key)
+    listing = subscriptions.memberships_listing(
+        call.environment_id, subscriber.id, topic_key=query.key, context_keys=read_keys(query.context_keys)
+    )
     return await _subscriptions_page(call, listing, query)
 
 
@@ -144,33 +125,6 @@ async def get_topic_member(call: Call, topic_key: TopicKey, subscriber_key: Subs
 
 async def _count_members(call: Call, topics: Sequence[Topic], limit: int) -> dict[TopicId, MemberCount]:
     return await store.count_members(call.db, call.environment_id, [one.id for one in topics], limit=limit)
-
-
-def _wanted(body: MembersIn) -> list[SubscriberKey]:
-    keys = body.keys
-    if not keys:
-        raise Invalid.field("subscriberIds", "is required, or 'subscriptions' in its place")
-    if len(keys) > MAX_SUBSCRIPTIONS_PER_CALL:
-        raise Invalid.field(
-            "subscriptions", f"would make {len(keys)} people in one call; the most is {MAX_SUBSCRIPTIONS_PER_CALL}"
-        )
-    return keys
-
-
-def _unknown_subscriber(key: SubscriberKey) -> SubscriptionErrorOut:
-    return SubscriptionErrorOut(
-        subscriber_id=key,
-        code="SUBSCRIBER_NOT_FOUND",
-        message=f"Subscriber '{key}' does not exist in this environment; create it first",
-    )
-
-
-def _not_subscribed(key: SubscriberKey, topic_key: TopicKey) -> SubscriptionErrorOut:
-    return SubscriptionErrorOut(
-        subscriber_id=key,
-        code="SUBSCRIPTION_NOT_FOUND",
-        message=f"Subscriber '{key}' is not subscribed to topic '{topic_key}'",
-    )
 
 
 async def _subscriptions_page(call: Call, listing: Listing, query: CursorQuery) -> CursorPage[SubscriptionOut]:

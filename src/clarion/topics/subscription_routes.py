@@ -3,19 +3,18 @@
 from msgspec import UnsetType
 
 from clarion.db.port import Connection
-from clarion.errors import Invalid, NotFound, Problem
+from clarion.errors import Invalid, NotFound
 from clarion.http.operation import Call, Transaction, operation
 from clarion.http.wire import changes_of
 from clarion.ids import EnvironmentId, TopicKey
-from clarion.preferences.topic_rules import list_subscription_workflows, read_rules
-from clarion.preferences.wire import RuleIn, SubscriptionPatch, TopicSubscriptionOut
+from clarion.preferences.topic_rules import check_tags, list_subscription_workflows, read_rules
+from clarion.preferences.wire import SubscriptionPatch, TopicSubscriptionOut
 from clarion.subscribers.store import get_subscriber
 from clarion.topics import store, subscriptions
 from clarion.topics.model import Subscription
 from clarion.topics.subscription_wire import DetailedSubscriptionOut
 from clarion.vocabulary import Scope
 from clarion.workflows.model import Workflow
-from clarion.workflows.store import list_workflows
 
 SECTION = "Topics"
 
@@ -45,7 +44,7 @@ async def update_topic_subscription(
     before = await _get_subscription(call.db, call.environment_id, topic_key, identifier)
     fields = changes_of(body, "name")
     if not isinstance(body.preferences, UnsetType):
-        await _check_tags(call.db, call.environment_id, body.preferences or ())
+        await check_tags(call.db, call.environment_id, body.preferences or ())
         fields["rules"] = await read_rules(call.db, call.environment_id, body.preferences)
     # The person's row is locked, as where people change their own subscriptions; then the state is read again.
     await get_subscriber(call.db, call.environment_id, before.member.key, for_update=True)
@@ -72,25 +71,3 @@ async def _get_subscription(
 async def _list_workflows(db: Connection, subscription: Subscription) -> list[Workflow]:
     filters = [rule.filter for rule in subscription.rules]
     return await list_subscription_workflows(db, subscription.topic.environment_id, filters)
-
-
-async def _check_tags(
-    db: Connection, environment_id: EnvironmentId, preferences: "list[str | RuleIn] | tuple[()]"
-) -> None:
-    """Refuse tags that no workflow has: the rule would be for nothing."""
-    named = [
-        (f"preferences.{place}.filter.tags", tag)
-        for place, rule in enumerate(preferences)
-        if not isinstance(rule, str) and not isinstance(rule.filter, UnsetType)
-        for tag in rule.filter.tags
-    ]
-    if not named:
-        return
-    known = {tag for workflow in await list_workflows(db, environment_id) for tag in workflow.tags}
-    problems: dict[str, list[Problem]] = {}
-    for path, tag in named:
-        if tag not in known:
-            problem = Problem(f"names the tag '{tag}', which no workflow of this environment has", tag)
-            problems.setdefault(path, []).append(problem)
-    if problems:
-        raise Invalid(problems)

@@ -1,4 +1,4 @@
-"""Subscriptions to topics: their SQL, and subscribing many people at once."""
+"""SQL of subscriptions to topics."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -6,24 +6,29 @@ from typing import Any
 from msgspec.structs import replace
 
 from clarion.clock import Millis
+from clarion.contexts.model import stored_keys
 from clarion.db.listing import Listing
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, SubscriptionId, TopicId, TopicKey, find_id, new_id
-from clarion.jsontext import json_text
+from clarion.jsontext import json_text, json_value
 from clarion.topics.model import (
+    NewSubscription,
     Rule,
     SubscribedPerson,
-    SubscribeOutcome,
     Subscription,
     SubscriptionSizes,
     Topic,
     decode_rules,
 )
 
+ContextKeys = Sequence[str] | None
+"""Exactly these, none if it is empty, or any (None)."""
+
 _SUBSCRIPTIONS = """
     SELECT
-        t.id, t.identifier, t.name, t.preferences, t.created_at, t.updated_at, t.environment_id, t.topic_id,
+        t.id, t.identifier, t.name, t.preferences, t.context_keys, t.created_at, t.updated_at, t.environment_id,
+        t.topic_id,
         topic.key AS topic_key, topic.name AS topic_name, topic.is_open AS topic_is_open, topic.creator_id,
         topic.created_at AS topic_created_at, topic.updated_at AS topic_updated_at,
         t.subscriber_id, member.key AS member_key, member.first_name, member.last_name, member.email, member.avatar
@@ -43,14 +48,11 @@ LOCK_SUBSCRIBERS = sql("""
     ORDER BY key {for_update}
 """)
 INSERT_SUBSCRIPTION = sql("""
-    INSERT INTO topic_subscriptions (environment_id, id, topic_id, subscriber_id, created_at)
-    VALUES (:environment_id, :id, :topic_id, :subscriber_id, :now)
-    ON CONFLICT (environment_id, topic_id, subscriber_id, identifier) DO NOTHING
-""")
-INSERT_OWN_SUBSCRIPTION = sql("""
     INSERT INTO topic_subscriptions (
-        environment_id, id, topic_id, subscriber_id, identifier, name, preferences, created_at
-    ) VALUES (:environment_id, :id, :topic_id, :subscriber_id, :identifier, :name, :preferences, :now)
+        environment_id, id, topic_id, subscriber_id, identifier, name, preferences, context_keys, created_at
+    ) VALUES (
+        :environment_id, :id, :topic_id, :subscriber_id, :identifier, :name, :preferences, :context_keys, :now
+    )
 """)
 UPDATE_SUBSCRIPTION = sql("""
     UPDATE topic_subscriptions SET name = :name, preferences = :preferences, updated_at = :now
@@ -64,7 +66,10 @@ _ID_OF_TOPIC = "SELECT id FROM topics WHERE environment_id = :environment_id AND
 
 MEASURE_SUBSCRIPTIONS = sql("""
     SELECT count(*) AS count, COALESCE(
-        sum(length(identifier) + length(COALESCE(name, '')) + length(COALESCE(preferences, ''))), 0
+        sum(
+            length(identifier) + length(COALESCE(name, '')) + length(COALESCE(preferences, ''))
+            + length(COALESCE(context_keys, ''))
+        ), 0
     ) AS size
     FROM topic_subscriptions WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id
 """)
@@ -104,15 +109,6 @@ async def lock_subscribers(
     """Lock the subscribers that exist until the end of this transaction, so that nobody deletes them."""
     rows = await db.fetch(LOCK_SUBSCRIBERS, environment_id=environment_id, keys=keys)
     return {row["key"]: row["id"] for row in rows}
-
-
-async def insert_subscriptions(
-    db: Connection, topic: Topic, subscriber_ids: Iterable[SubscriberId], now: Millis
-) -> None:
-    """Subscribe people; existing subscriptions stay as they are."""
-    common = {"environment_id": topic.environment_id, "topic_id": topic.id, "now": now}
-    rows = [{**common, "id": new_id(now), "subscriber_id": subscriber_id} for subscriber_id in subscriber_ids]
-    await db.execute_many(INSERT_SUBSCRIPTION, rows)
 
 
 async def list_own_subscriptions(
@@ -163,21 +159,22 @@ async def list_by_reference(db: Connection, topic: Topic, reference: str) -> lis
     return await list_subscriptions_by_id(db, topic.environment_id, [row["id"] for row in rows])
 
 
-async def insert_own_subscription(
-    db: Connection, topic: Topic, subscriber_id: SubscriberId, fields: Mapping[str, Any], now: Millis
-) -> None:
-    """Subscribe one person; the caller has locked their row and knows that they do not have the identifier yet."""
-    await db.execute(
-        INSERT_OWN_SUBSCRIPTION,
-        environment_id=topic.environment_id,
-        id=new_id(now),
-        topic_id=topic.id,
-        subscriber_id=subscriber_id,
-        identifier=fields["identifier"],
-        name=fields.get("name"),
-        preferences=_rules_text(fields.get("rules")),
-        now=now,
-    )
+async def insert_subscriptions(db: Connection, topic: Topic, new: Iterable[NewSubscription], now: Millis) -> None:
+    """Subscribe people; the caller has locked their rows and knows that they do not have the identifiers yet."""
+    common = {"environment_id": topic.environment_id, "topic_id": topic.id, "now": now}
+    rows = [
+        {
+            **common,
+            "id": new_id(now),
+            "subscriber_id": subscription.subscriber_id,
+            "identifier": subscription.chosen_identifier,
+            "name": subscription.name,
+            "preferences": _rules_text(subscription.rules),
+            "context_keys": stored_keys(subscription.context_keys) if subscription.context_keys else None,
+        }
+        for subscription in new
+    ]
+    await db.execute_many(INSERT_SUBSCRIPTION, rows)
 
 
 async def update_subscription(
@@ -224,43 +221,37 @@ async def list_subscription_ids(
     return [row["id"] for row in rows]
 
 
-def members_listing(environment_id: EnvironmentId, topic_id: TopicId, *, subscriber_key: str | None) -> Listing:
-    """List the subscriptions of a topic, or the one of a given subscriber."""
+def members_listing(
+    environment_id: EnvironmentId, topic_id: TopicId, *, subscriber_key: str | None, context_keys: ContextKeys
+) -> Listing:
+    """List the subscriptions of a topic, or those of a given subscriber; those of exactly some contexts, or of any."""
     where = "t.environment_id = :environment_id AND t.topic_id = :topic_id"
     parameters: dict[str, Any] = {"environment_id": environment_id, "topic_id": topic_id}
     if subscriber_key is not None:
         where += f" AND t.subscriber_id = ({_ID_OF_SUBSCRIBER})"
         parameters["key"] = subscriber_key
-    return Listing(columns="t.id", source="topic_subscriptions AS t", where=where, parameters=parameters)
+    return _subscriptions_listing(where, parameters, context_keys)
 
 
 def memberships_listing(
-    environment_id: EnvironmentId, subscriber_id: SubscriberId, *, topic_key: str | None
+    environment_id: EnvironmentId, subscriber_id: SubscriberId, *, topic_key: str | None, context_keys: ContextKeys
 ) -> Listing:
-    """List the subscriptions of a subscriber, or the one to a given topic."""
+    """List the subscriptions of a subscriber, or those to a given topic; those of exactly some contexts, or of any."""
     where = "t.environment_id = :environment_id AND t.subscriber_id = :subscriber_id"
     parameters: dict[str, Any] = {"environment_id": environment_id, "subscriber_id": subscriber_id}
     if topic_key is not None:
         where += f" AND t.topic_id = ({_ID_OF_TOPIC})"
         parameters["key"] = topic_key
+    return _subscriptions_listing(where, parameters, context_keys)
+
+
+def _subscriptions_listing(where: str, parameters: dict[str, Any], context_keys: ContextKeys) -> Listing:
+    if context_keys:
+        where += " AND t.context_keys = :context_keys"
+        parameters["context_keys"] = stored_keys(context_keys)
+    elif context_keys is not None:
+        where += " AND t.context_keys IS NULL"
     return Listing(columns="t.id", source="topic_subscriptions AS t", where=where, parameters=parameters)
-
-
-async def subscribe(db: Connection, topic: Topic, keys: list[SubscriberKey], now: Millis) -> SubscribeOutcome:
-    """Subscribe those who exist; existing subscriptions are kept. The caller has locked the topic's row."""
-    known = await lock_subscribers(db, topic.environment_id, keys)
-    await insert_subscriptions(db, topic, [known[key] for key in keys if key in known], now)
-    ids = await list_subscription_ids(db, topic, known.values())
-    return _outcome(keys, await list_subscriptions_by_id(db, topic.environment_id, ids))
-
-
-async def unsubscribe(db: Connection, topic: Topic, keys: list[SubscriberKey]) -> SubscribeOutcome:
-    """Unsubscribe people and return what was removed; the caller has locked the topic's row."""
-    known = await lock_subscribers(db, topic.environment_id, keys)
-    ids = await list_subscription_ids(db, topic, known.values())
-    removed = await list_subscriptions_by_id(db, topic.environment_id, ids)
-    await delete_subscriptions(db, topic.environment_id, ids)
-    return _outcome(keys, removed)
 
 
 def subscription_of(row: Row) -> Subscription:
@@ -269,6 +260,7 @@ def subscription_of(row: Row) -> Subscription:
         chosen_identifier=row["identifier"],
         name=row["name"],
         rules=[] if row["preferences"] is None else decode_rules(row["preferences"]),
+        context_keys=() if row["context_keys"] is None else tuple(json_value(row["context_keys"])),
         created_at=row["created_at"],
         updated_at=row["created_at"] if row["updated_at"] is None else row["updated_at"],
         topic=Topic(
@@ -295,11 +287,3 @@ def subscription_of(row: Row) -> Subscription:
 def _rules_text(rules: Sequence[Rule] | None) -> str | None:
     """NULL for no rules: a fan-out looks only at rows that have some."""
     return json_text(rules) if rules else None
-
-
-def _outcome(keys: list[SubscriberKey], done: list[Subscription]) -> SubscribeOutcome:
-    # One for each person: the default subscription, if they have several.
-    by_key = {one.member.key: one for one in sorted(done, key=lambda one: not one.chosen_identifier)}
-    return SubscribeOutcome(
-        done=[by_key[key] for key in keys if key in by_key], missing=[key for key in keys if key not in by_key]
-    )

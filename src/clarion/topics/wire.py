@@ -1,20 +1,18 @@
 """Shapes of topics and subscriptions."""
 
-from collections.abc import Iterable
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from msgspec import UNSET, Meta, UnsetType, field, structs
 
 from clarion.clock import iso_text
+from clarion.contexts.wire import ContextKeysFilter
 from clarion.http.pages import CursorQuery
-from clarion.http.wire import DateTimeText, TopicKeyText, Wire, given
+from clarion.http.wire import CheckedText, DateTimeText, TopicKeyText, Wire, given
 from clarion.ids import OrganizationId, SubscriberId, SubscriberKey, id_text
 from clarion.topics.model import (
-    MAX_SUBSCRIPTIONS_PER_CALL,
     MemberCount,
     Rule,
     SubscribedPerson,
-    SubscribeOutcome,
     Subscription,
     Topic,
 )
@@ -56,39 +54,26 @@ class TopicQuery(CursorQuery):
 
 class TopicSubscriptionQuery(CursorQuery):
     subscriber_id: str | None = None
+    context_keys: ContextKeysFilter | None = None
+    """Only those of exactly this context, as `type:id` texts in any order; one empty text is for none."""
 
 
 class SubscriberSubscriptionQuery(CursorQuery):
     key: str | None = None
     """Only subscriptions to the topic with this key."""
+    context_keys: ContextKeysFilter | None = None
+    """Only those of exactly this context, as `type:id` texts in any order; one empty text is for none."""
 
 
-class MemberIn(Wire):
-    subscriber_id: str
+class SubscriptionIdentifier(CheckedText):
+    __slots__ = ()
+    RULE = "must have at most 512 characters, no control characters and no white space at its ends"
+    EXAMPLE = "weekly-digest"
+    MAX_LENGTH: ClassVar[int] = 512
 
-
-class MembersIn(Wire):
-    """Up to 100 people, in either list or both."""
-
-    subscriber_ids: Annotated[list[str], Meta(min_length=1, max_length=MAX_SUBSCRIPTIONS_PER_CALL)] | None = None
-    """Your own ids of the people."""
-    subscriptions: Annotated[list[str | MemberIn], Meta(min_length=1, max_length=MAX_SUBSCRIPTIONS_PER_CALL)] | None = (
-        None
-    )
-    """The people, each as a `subscriberId` or as an object with one."""
-
-    @property
-    def keys(self) -> list[SubscriberKey]:
-        """The subscriber keys without duplicates, in the order of the call."""
-        listed = (one.subscriber_id if isinstance(one, MemberIn) else one for one in self.subscriptions or ())
-        return [SubscriberKey(key) for key in dict.fromkeys([*(self.subscriber_ids or ()), *listed])]
-
-
-class SubscriptionsIn(MembersIn):
-    """People to subscribe; `name` names the topic."""
-
-    name: TopicName | UnsetType | None = UNSET
-    """What people call the topic, if the call creates it."""
+    @classmethod
+    def accepts(cls, text: str) -> bool:
+        return len(text) <= cls.MAX_LENGTH and (not text or text.isprintable()) and text.strip() == text
 
 
 class TopicOut(Wire):
@@ -179,6 +164,8 @@ class SubscriptionOut(Wire):
     subscriber: TopicSubscriberOut
     rules: list[SubscriptionRuleOut] | UnsetType = UNSET
     """What the person decided about workflows of this topic; the first rule that names a workflow decides."""
+    context_keys: list[str] | UnsetType = UNSET
+    """Messages of exactly this context reach the person, as `type:id` texts; absent: messages of any context."""
     created_at: DateTimeText
     updated_at: DateTimeText
 
@@ -191,45 +178,9 @@ class SubscriptionOut(Wire):
             topic=TopicOut.of_subscription(subscription.topic),
             subscriber=TopicSubscriberOut.of(subscription.member),
             rules=[SubscriptionRuleOut.of(one) for one in subscription.rules] or UNSET,
+            context_keys=list(subscription.context_keys) or UNSET,
             created_at=iso_text(subscription.created_at),
             updated_at=iso_text(subscription.updated_at),
-        )
-
-
-class SubscriptionErrorOut(Wire):
-    subscriber_id: str
-    code: Literal["SUBSCRIBER_NOT_FOUND", "SUBSCRIPTION_NOT_FOUND"]
-    """Why the person was left out: there is no such subscriber, or no subscription to delete."""
-    message: str
-    """The reason in words."""
-
-
-class SubscriptionsMeta(Wire):
-    total_count: int
-    """How many people were named."""
-    successful: int
-    """For how many of them it was done."""
-    failed: int
-    """How many of them were left out; `errors` says why."""
-
-
-class SubscriptionsOut(Wire):
-    """The result for each person of a call; `errors` is absent when there is none."""
-
-    data: list[SubscriptionOut]
-    """The subscriptions, one for each person that it was done for."""
-    meta: SubscriptionsMeta
-    """How many there were."""
-    errors: list[SubscriptionErrorOut] | UnsetType = UNSET
-    """The people that were left out; absent if there are none."""
-
-    @classmethod
-    def of(cls, outcome: SubscribeOutcome, errors: Iterable[SubscriptionErrorOut]) -> Self:
-        done, missing = len(outcome.done), len(outcome.missing)
-        return cls(
-            data=[SubscriptionOut.of(one) for one in outcome.done],
-            meta=SubscriptionsMeta(total_count=done + missing, successful=done, failed=missing),
-            errors=list(errors) or UNSET,
         )
 
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clarion.clock import Millis
-from clarion.contexts.model import Contexts, names_of
+from clarion.contexts.model import Contexts, names_of, stored_contexts
 from clarion.ids import (
     EnvironmentId,
     SubscriberId,
@@ -219,6 +219,11 @@ class Trigger(Struct, frozen=True, kw_only=True):
     def own_contexts(self) -> Contexts | None:
         """The contexts as they are kept with the trigger: without the data that is stored with the contexts."""
         return self.contexts if self.contexts is None or self.keeps_contexts else names_of(self.contexts)
+
+    @property
+    def context_keys(self) -> str | None:
+        """The keys of the contexts, as they are stored."""
+        return stored_contexts(self.contexts)
 
 
 def make_transaction_key(now: Millis) -> TransactionKey:

@@ -92,6 +92,7 @@ topic_subscriptions = Table(
     text_("identifier", default=""),  # chosen by the caller; empty: derived from the topic and the subscriber
     text_("name", optional=True),
     text_("preferences", optional=True),  # JSON array: which workflows, and under which conditions
+    text_("context_keys", optional=True),  # JSON array of "type:id", sorted; NULL: messages of any context
     moment("created_at"),
     moment("updated_at", optional=True),
     Index("topic_subscriptions_member", "environment_id", "topic_id", "subscriber_id", "identifier", unique=True),

@@ -528,7 +528,7 @@ CREATE TABLE topic_subscriptions (
     name TEXT,
     preferences TEXT,
     created_at BIGINT NOT NULL,
-    updated_at BIGINT,
+    updated_at BIGINT, context_keys TEXT,
     PRIMARY KEY (environment_id, id)
 ) WITHOUT ROWID;
 CREATE TABLE topics (
@@ -782,4 +782,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0038', '0033..0038');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0039', '0033..0039');

@@ -123,11 +123,11 @@ EXPORTED = (
     PersonTable(
         kind="topicSubscription",
         name="topic_subscriptions",
-        columns=("id", "topic_id", "identifier", "name", "preferences", "created_at", "updated_at"),
+        columns=("id", "topic_id", "identifier", "name", "preferences", "context_keys", "created_at", "updated_at"),
         keys={"id": "t.id"},
         source="topic_subscriptions AS t JOIN topics AS o ON o.environment_id = t.environment_id AND o.id = t.topic_id",
         joined={"topic_key": "o.key"},
-        json=frozenset({"preferences"}),
+        json=frozenset({"preferences", "context_keys"}),
         omitted={"subscriber_id": _OWNER},
     ),
     PersonTable(
