@@ -113,6 +113,22 @@ async def test_blocks_are_moved_nested_copied_and_deleted_by_the_keyboard_alone(
     assert await read_blocks(desk) == [paragraph("Two"), one, one]
 
 
+async def test_a_block_is_dragged_into_a_section(desk: Desk, page: Page) -> None:
+    inside = make_node("section", paragraph("Inside"))
+    paper = await open_blocks(desk, page, paragraph("First"), paragraph("Second"), inside)
+    target = paper.get_by_text("Inside")
+    # A page that scrolls between pressing and moving begins no dragging.
+    await target.scroll_into_view_if_needed()
+    await paper.get_by_text("First").hover()
+    box = await target.bounding_box()
+    assert box
+    await page.get_by_title("Drag to move").drag_to(target, target_position={"x": box["width"] - 10, "y": 10})
+    await expect(page.get_by_text("Paragraph “First” is now 2 of 2 in Section")).to_be_attached()
+    await save(page)
+    nested = make_node("section", paragraph("Inside"), paragraph("First"))
+    assert await read_blocks(desk) == [paragraph("Second"), nested]
+
+
 async def test_undo_goes_back_over_blocks_and_fields_in_one_order(desk: Desk, page: Page) -> None:
     paper = await open_blocks(desk, page, paragraph("One"), paragraph("Two"))
     await paper.get_by_text("One").click()
