@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from clarion.app import open_application
+from clarion.content.translations.actions import write_translations
 from clarion.content.translations.groups import ResourceType, Translated
-from clarion.content.translations.store import put_translations
 from clarion.db.port import Connection
 from clarion.environments.store import list_environments
 from clarion.errors import SettingsError
@@ -29,7 +29,7 @@ def make_texts(store: list[str]) -> None:
             owner = Translated(environment.id, ResourceType.WORKFLOW, workflow.id)
 
             async def put(db: Connection) -> None:
-                await put_translations(db, owner, {"de_DE": GERMAN, "en_US": {"hi": "Hi"}}, environment.created_at)
+                await write_translations(db, owner, {"de_DE": GERMAN, "en_US": {"hi": "Hi"}}, environment.created_at)
 
             await application.database.transaction(put)
 

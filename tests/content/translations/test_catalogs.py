@@ -1,9 +1,9 @@
 """The cache of texts, on both databases."""
 
 from clarion.clock import Millis
+from clarion.content.translations.actions import write_translations
 from clarion.content.translations.catalogs import get_languages
 from clarion.content.translations.groups import ResourceType, Translated, set_translation_enabled
-from clarion.content.translations.store import put_translations
 from clarion.db.port import Connection, Database
 from tests.support import Site
 
@@ -14,7 +14,7 @@ async def test_texts_are_loaded_once_for_each_version_of_the_configuration(datab
     owner = Translated(site.development.id, ResourceType.WORKFLOW, bytes(range(16)))
 
     async def change(db: Connection) -> None:
-        await put_translations(db, owner, {"en_US": {"a": "b"}}, NOW)
+        await write_translations(db, owner, {"en_US": {"a": "b"}}, NOW)
         await set_translation_enabled(db, owner, enabled=True, now=NOW)
 
     before = await database.read(lambda db: get_languages(db, owner, 1))

@@ -1,10 +1,18 @@
 """The texts of an environment in all languages as one file, on both databases."""
 
 import json
+from functools import partial
 from typing import Any
 
-from clarion.content.translations.environment_texts import MAX_EXPORT, MAX_TRANSLATIONS
+import pytest
+
+from clarion.audit.model import SERVICE, Author
+from clarion.clock import Millis
+from clarion.content.translations.environment_texts import MAX_EXPORT, MAX_TRANSLATIONS, apply_import, prepare_import
 from clarion.content.translations.model import MAX_TEXT
+from clarion.content.translations.wire import EnvironmentTexts, LanguageTexts
+from clarion.db.port import Database
+from clarion.errors import Invalid
 from tests.content.layouts.support import make_layout
 from tests.content.translations.test_routes import put
 from tests.support import Api
@@ -12,6 +20,7 @@ from tests.workflows.support import make_workflow
 
 EXPORT = "/v2/translations/export"
 IMPORT = "/v2/translations/import"
+NOW = Millis(1_767_225_600_000)
 
 
 async def make_texts(api: Api) -> dict[str, Any]:
@@ -195,3 +204,22 @@ async def test_the_audit_log_has_the_languages_that_differ(api: Api) -> None:
     assert (entry["action"], entry["target"]["id"]) == ("translation.update", "workflow/order-shipped")
     assert list(entry["before"]["content"]) == ["en_US"]
     assert entry["after"]["content"] == {"en_US": {"hi": "Hello"}, "it_IT": {"hi": "Ciao"}}
+
+
+async def test_imports_at_the_same_time_are_not_more_together_than_one_may_be(api: Api, database: Database) -> None:
+    await make_workflow(api, isTranslationEnabled=True)
+    content = {f"k{number}": "x" * MAX_TEXT for number in range(15)}
+    prepared = []
+    for letters in ("abcde", "fghij"):
+        texts = {f"{letter}a_DE": LanguageTexts(workflows={"order-shipped": content}) for letter in letters}
+        read = partial(prepare_import, environment_id=api.environment.id, texts=EnvironmentTexts(locales=texts))
+        prepared.append(await database.scan(read))
+        prepared[-1].check()
+
+    first, second = (partial(apply_import, prepared=one, author=Author(actor=SERVICE), now=NOW) for one in prepared)
+    await database.transaction(first)
+    with pytest.raises(Invalid) as refused:
+        await database.transaction(second)
+
+    assert list(refused.value.problems) == ["locales.*.workflows.order-shipped"]
+    assert list((await export(api))["locales"]) == [f"{letter}a_DE" for letter in "abcde"]

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from clarion.audit.model import Action
 from clarion.audit.recording import record_request
+from clarion.clock import Millis
 from clarion.content.translations import store
 from clarion.content.translations.groups import ResourceType, Translated, is_translation_enabled
 from clarion.content.translations.model import MAX_TOTAL, AuditedTranslation, Content, Translation
@@ -23,8 +24,7 @@ async def put_translation(call: Call, resource: NamedResource, locale: str, cont
     before = await store.list_translations(call.db, resource.owner)
     current = next((one for one in before if one.locale == locale), None)
     if current is None or json_text(current.content) != json_text(content):
-        await _check_total(call.db, resource.owner, locale, content)
-        await store.put_translations(call.db, resource.owner, {locale: content}, call.now)
+        await write_translations(call.db, resource.owner, {locale: content}, call.now)
         await raise_configuration_version(call.db, call.environment_id)
         await record_request(
             call,
@@ -35,6 +35,22 @@ async def put_translation(call: Call, resource: NamedResource, locale: str, cont
     await _warn_if_unused(call, resource)
     written = await store.list_translations(call.db, resource.owner)
     return next(one for one in written if one.locale == locale)
+
+
+async def write_translations(
+    db: Connection, owner: Translated, contents: Mapping[str, Content], now: Millis, *, field: str = "content"
+) -> None:
+    """Write translations by locale; raises Invalid, with nothing written, if all together would be too long.
+
+    `field` names the place in the request.
+
+    The caller raises the version of the configuration afterwards: other changes lock their rows in this order, too.
+    """
+    await _check_total(db, owner, contents, field)
+    await store.lock_group(db, owner, now)
+    # Again: others may have written before the lock.
+    await _check_total(db, owner, contents, field)
+    await store.put_translations(db, owner, contents, now)
 
 
 async def delete_translation(call: Call, resource: NamedResource, locale: str) -> None:
@@ -96,11 +112,12 @@ async def _import_one(call: Call, resource: NamedResource, locale: str, content:
     return None
 
 
-async def _check_total(db: Connection, owner: Translated, locale: str, content: Content) -> None:
-    total = await store.count_characters(db, owner, besides=locale) + len(json_text(content))
+async def _check_total(db: Connection, owner: Translated, contents: Mapping[str, Content], field: str) -> None:
+    others = await store.count_characters(db, owner, besides=list(contents))
+    total = others + sum(len(json_text(content)) for content in contents.values())
     if total > MAX_TOTAL:
         message = f"would make {total} characters of all languages together, which is more than {MAX_TOTAL}"
-        raise Invalid.field("content", message)
+        raise Invalid.field(field, message)
 
 
 async def _warn_if_unused(call: Call, resource: NamedResource) -> None:

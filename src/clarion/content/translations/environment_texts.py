@@ -11,7 +11,7 @@ from clarion.audit.model import Action, Author
 from clarion.audit.recording import record
 from clarion.clock import Millis
 from clarion.content.translations import store
-from clarion.content.translations.actions import audited
+from clarion.content.translations.actions import audited, write_translations
 from clarion.content.translations.groups import ResourceType, list_groups
 from clarion.content.translations.model import MAX_PROBLEMS, MAX_TOTAL, Content, find_problems, flatten
 from clarion.content.translations.store import NamedResource
@@ -42,6 +42,11 @@ class ChangedResource(Struct, frozen=True, dict=True):
     """The stored translations by their locales."""
     given: Mapping[str, Content]
     """Those of the file."""
+
+    @property
+    def place(self) -> str:
+        """Its place in each language of the file."""
+        return f"{self.resource.owner.type}s.{self.resource.key}"
 
     @cached_property
     def changed(self) -> dict[str, Content]:
@@ -112,7 +117,7 @@ async def apply_import(db: Connection, prepared: TextsImport, author: Author, no
         raise Invalid(prepared.problems)
     changing = [change for change in prepared.resources if change.changed]
     for change in changing:
-        await store.put_translations(db, change.resource.owner, change.changed, now)
+        await write_translations(db, change.resource.owner, change.changed, now, field=f"locales.*.{change.place}")
         replaced = {locale: change.before[locale] for locale in change.changed if locale in change.before}
         await record(
             db,
@@ -180,7 +185,7 @@ def _find_text_problems(resources: Sequence[ChangedResource]) -> dict[str, list[
 
 def _list_text_problems(resources: Sequence[ChangedResource]) -> Iterator[tuple[str, str]]:
     for change in resources:
-        name = f"{change.resource.owner.type}s.{change.resource.key}"
+        name = change.place
         total = sum(len(json_text(content)) for content in {**change.before, **change.given}.values())
         if total > MAX_TOTAL:
             yield f"locales.*.{name}", f"has {total} characters in all languages, which is more than {MAX_TOTAL}"

@@ -1,6 +1,6 @@
 """Rows of translations, and of the workflows and layouts that they belong to."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -40,9 +40,7 @@ LIST_ALL = sql("""
     WHERE environment_id = :environment_id AND resource_type = :type AND resource_id {any:ids}
     ORDER BY resource_id, locale
 """)
-COUNT_CHARACTERS = sql(f"""
-    SELECT COALESCE(SUM(LENGTH(content)), 0) AS total FROM translations WHERE {_OF_RESOURCE} AND locale <> :locale
-""")
+LIST_LENGTHS = sql(f"SELECT locale, LENGTH(content) AS length FROM translations WHERE {_OF_RESOURCE}")
 PUT_TRANSLATION = sql("""
     INSERT INTO translations (environment_id, resource_type, resource_id, locale, content, created_at, updated_at)
     VALUES (:environment_id, :type, :id, :locale, :content, :now, :now)
@@ -164,10 +162,10 @@ async def describe_texts(
     }
 
 
-async def count_characters(db: Connection, owner: Translated, *, besides: str) -> int:
-    """How long all translations of a resource but one are, as JSON."""
-    row = await db.fetch_one(COUNT_CHARACTERS, **_names(owner), locale=besides)
-    return 0 if row is None else int(row["total"])
+async def count_characters(db: Connection, owner: Translated, *, besides: Collection[str]) -> int:
+    """How long all translations of a resource are, as JSON, without those to some languages."""
+    rows = await db.fetch(LIST_LENGTHS, **_names(owner))
+    return sum(row["length"] for row in rows if row["locale"] not in besides)
 
 
 async def count_all(db: Connection, environment_id: EnvironmentId) -> tuple[int, int]:
@@ -176,12 +174,13 @@ async def count_all(db: Connection, environment_id: EnvironmentId) -> tuple[int,
     return (0, 0) if row is None else (int(row["translations"]), int(row["bytes"]))
 
 
-async def put_translations(db: Connection, owner: Translated, contents: Mapping[str, Content], now: Millis) -> None:
-    """Write translations by locale, with their group if there is none; that is off until somebody switches it on.
-
-    The caller raises the version of the configuration afterwards: other changes lock their rows in this order, too.
-    """
+async def lock_group(db: Connection, owner: Translated, now: Millis) -> None:
+    """Lock the translations of a resource; a group that is made for it is off until somebody switches it on."""
     await db.execute(ENSURE_GROUP, **_names(owner), now=now)
+
+
+async def put_translations(db: Connection, owner: Translated, contents: Mapping[str, Content], now: Millis) -> None:
+    """Write translations by locale; the caller has locked the group."""
     for locale, content in contents.items():
         await db.execute(PUT_TRANSLATION, **_names(owner), locale=locale, content=json_text(content), now=now)
 
