@@ -9,7 +9,8 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from clarion.db.port import Database
+from clarion.db.port import Connection, Database
+from clarion.db.query import sql
 from clarion.ids import IntegrationId, find_id, id_text
 from clarion.integrations.store import get_integration
 from clarion.integrations.variables import with_variables
@@ -28,6 +29,20 @@ __all__ = ["_log_no_errors", "logged_errors", "world"]
 
 VARIABLES = "/v1/environment-variables"
 INTEGRATIONS = "/v1/integrations"
+
+SET_SOURCE = sql(
+    "UPDATE integrations SET reports_from = 'an account' WHERE environment_id = :environment_id AND id = :id"
+)
+PUT_FAILURES = sql("""
+    INSERT INTO integration_health (environment_id, integration_id, failures, allowance, refilled_at)
+    VALUES (:environment_id, :id, 7, 0, 0)
+    ON CONFLICT (environment_id, integration_id) DO UPDATE SET failures = 7
+""")
+LIST_STATE = sql("""
+    SELECT i.reports_from, h.failures FROM integrations AS i
+    JOIN integration_health AS h ON h.environment_id = i.environment_id AND h.integration_id = i.id
+    WHERE i.environment_id = :environment_id AND i.id = :id
+""")
 
 
 async def put(api: Api, key: str, value: str, **fields: Any) -> None:
@@ -285,6 +300,10 @@ async def test_usage_names_everything_that_refers_to_a_variable(world: World) ->
     saved = await world.api.post("/v2/translations", json=texts)
 
     used = (await world.api.get(f"{VARIABLES}/BRAND/usage")).json()
+    hidden = await world.api.patch(f"{VARIABLES}/BRAND", json={"isSecret": True})
+    renamed = await world.api.patch(f"{VARIABLES}/BRAND", json={"key": "NAME"})
+    same = await world.api.patch(f"{VARIABLES}/NAME", json={"key": "BRAND"})
+    given = await world.api.patch(f"{VARIABLES}/BRAND", json={"forCredentials": True})
     deleted = await world.api.delete(f"{VARIABLES}/BRAND")
 
     assert saved.status_code < 300, saved.text
@@ -294,7 +313,46 @@ async def test_usage_names_everything_that_refers_to_a_variable(world: World) ->
         "translations": [{"resourceId": "welcome", "locale": "en_US"}],
         "integrations": [{"name": "Email Webhook", "identifier": "mine"}],
     }
+    assert json.loads(hidden.headers["clarion-warnings"]) == [
+        "isSecret takes the variable from the integration 'mine', where its value could be read"
+    ]
+    assert json.loads(renamed.headers["clarion-warnings"]) == [
+        "key takes the variable from the layout 'plain', which refers to 'BRAND'",
+        "key takes the variable from the translation 'welcome', which refers to 'BRAND'",
+        "key takes the variable from the integration 'mine', which refers to 'BRAND'",
+    ]
+    assert "clarion-warnings" not in same.headers
+    assert json.loads(given.headers["clarion-warnings"]) == [
+        "forCredentials takes the variable from the layout 'plain', which refers to it",
+        "forCredentials takes the variable from the translation 'welcome', which refers to it",
+    ]
     assert len(json.loads(deleted.headers["clarion-warnings"])) == 3
+
+
+async def test_a_changed_variable_resets_the_integrations_that_refer_to_it(api: Api, database: Database) -> None:
+    """As a changed credential does: the account behind it may be another."""
+    await put(api, "BRAND", "Acme")
+    integration_id = IntegrationId(find_id((await make(api, senderName="{{env.BRAND}}"))["_id"]) or b"")
+    names = {"environment_id": api.environment.id, "id": integration_id}
+
+    async def fail(db: Connection) -> None:
+        await db.execute(SET_SOURCE, **names)
+        await db.execute(PUT_FAILURES, **names)
+
+    async def change_after_failures(key: str, change: dict[str, Any]) -> tuple[Any, ...]:
+        await database.transaction(fail)
+        response = await api.patch(f"{VARIABLES}/{key}", json=change)
+        assert response.status_code == 200, response.text
+        (row,) = await database.read(lambda db: db.fetch(LIST_STATE, **names))
+        return tuple(dict(row).values())
+
+    await put(api, "OTHER", "x")
+    values = [{"_environmentId": id_text(api.environment.id), "value": "Ltd"}]
+
+    assert await change_after_failures("OTHER", {"values": values}) == ("an account", 7)
+    assert await change_after_failures("BRAND", {"values": values}) == (None, 0)
+    assert await change_after_failures("BRAND", {"key": "NAME"}) == (None, 0)
+    assert await change_after_failures("NAME", {"key": "BRAND"}) == (None, 0)
 
 
 async def test_a_key_that_may_not_write_variables_gets_none_of_them_sent_to_a_server_of_its_own(

@@ -65,6 +65,8 @@ class DetachedCall(Struct, frozen=True, kw_only=True):
     request_id: str
     response_headers: list[tuple[bytes, bytes]] = []
     """More headers for the response."""
+    warnings: list[InputWarning] = []
+    """What the response warns of; a precheck may append more."""
 
     @property
     def environment_id(self) -> EnvironmentId:
@@ -228,8 +230,8 @@ def operation(  # noqa: PLR0913 - the options of a route
     for each request the result or the error that refuses it, and must write nothing for a request that it refuses.
 
     `precheck` runs before the transaction is opened. It takes a DetachedCall and otherwise the same parameters, but no
-    `if_match`, and may refuse the request. It passes nothing on, and the data may change in between: the operation
-    checks again.
+    `if_match`, and may refuse the request or warn. It passes nothing else on, and the data may change in between: the
+    operation checks again.
 
     Its section of the API description has the name of the room, or what the module says with `SECTION`.
 

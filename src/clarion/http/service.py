@@ -265,6 +265,7 @@ class Service:
             request=raw,
             request_id=request.request_id.decode(),
             response_headers=request.response_headers,
+            warnings=request.warnings,
         )
 
     async def _read(self, operation: Operation, caller: Caller, arguments: Arguments, db: Connection) -> Response:

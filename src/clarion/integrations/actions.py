@@ -25,7 +25,7 @@ from clarion.integrations.model import (
     promote,
     reorder,
 )
-from clarion.integrations.variables import find_reference_problems, resolve_credentials
+from clarion.integrations.variables import find_reference_problems, list_variables_of, resolve_credentials
 from clarion.providers.definition.fields import unmask_secrets
 from clarion.providers.definition.provider import Provider
 from clarion.providers.registry import find_provider
@@ -162,6 +162,16 @@ async def update_integration(
     if "credentials" in changes.fields:
         await store.clear_receipts_source(db, environment_id, integration_id)
     return get_live(await _write_changes(db, live, arrange_with(changed, live), vault=vault, now=now), integration_id)
+
+
+async def note_changed_variables(
+    db: Connection, environment_id: EnvironmentId, keys: Collection[str], vault: Vault
+) -> None:
+    """Treat integrations whose credentials refer to variables that changed as if the credentials had changed."""
+    for integration in await store.list_integrations(db, environment_id, vault):
+        if not list_variables_of(integration).isdisjoint(keys):
+            await store.reset_health(db, environment_id, integration.id)
+            await store.clear_receipts_source(db, environment_id, integration.id)
 
 
 async def set_primary_integration(

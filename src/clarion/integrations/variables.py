@@ -86,7 +86,12 @@ async def with_variables(db: Connection, integration: Integration, vault: Vault)
 
 
 def has_references(integration: Integration) -> bool:
-    return any(list_references(value) for value in integration.credentials.values())
+    return bool(list_variables_of(integration))
+
+
+def list_variables_of(integration: Integration) -> set[str]:
+    """The keys of the variables that its credentials refer to."""
+    return {key for value in integration.credentials.values() for key in list_references(value)}
 
 
 def _resolve(value: str, content: EnvironmentContent, *, is_secret: bool) -> str:

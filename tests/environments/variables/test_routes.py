@@ -225,6 +225,18 @@ async def test_a_secret_variable_is_made_plain_with_new_values(key: Api) -> None
     changed = await key.patch(f"{PATH}/SUPPORT_URL", json={"isSecret": False, "values": [value(key, "plain")]})
 
     assert values_of(changed.json()) == {id_text(key.environment.id): "plain"}
+    assert "shows the new values" in changed.headers["clarion-warnings"]
+
+
+async def test_a_repeated_request_that_renamed_or_deleted_is_answered_as_before(key: Api) -> None:
+    await create(key)
+    renaming, deleting = ({"Idempotency-Key": name} for name in ("renaming", "deleting"))
+
+    renamed = [await key.patch(f"{PATH}/SUPPORT_URL", json={"key": "URL"}, headers=renaming) for _ in range(2)]
+    deleted = [await key.delete(f"{PATH}/URL", headers=deleting) for _ in range(2)]
+
+    assert renamed[0].json() == renamed[1].json()
+    assert [one.status_code for one in (*renamed, *deleted)] == [200, 200, 204, 204]
 
 
 async def test_the_audit_log_has_changes_without_values(key: Api, production: Api) -> None:

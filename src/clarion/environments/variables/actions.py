@@ -4,7 +4,7 @@ A value is changed by those who may change its environment. What holds for all e
 changed by those who may change every environment that has a value.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,6 +17,7 @@ from clarion.environments.variables import store
 from clarion.environments.variables.model import MAX_VARIABLES, EnvironmentVariable, list_changed, list_lacking
 from clarion.errors import AlreadyExists, Forbidden, Invalid, Malformed, NotFound, Problem
 from clarion.ids import EnvironmentId, VariableId, id_text, new_id
+from clarion.integrations.actions import note_changed_variables
 from clarion.vault import Vault
 from clarion.vocabulary import Scope
 
@@ -28,6 +29,11 @@ class VariableChanges(Struct, frozen=True, kw_only=True):
     is_secret: bool | None = None
     for_credentials: bool | None = None
     values: Mapping[EnvironmentId, str] = {}
+
+    @property
+    def is_of_values(self) -> bool:
+        """Whether nothing is given but values."""
+        return (self.key, self.is_secret, self.for_credentials) == (None, None, None)
 
 
 async def create_variable(
@@ -53,6 +59,7 @@ async def create_variable(
     )
     await store.insert_variable(db, made, vault)
     await store.raise_versions(db, [one.id for one in reach.all])
+    await _note_change(db, made.values, {key}, vault)
     return made
 
 
@@ -64,14 +71,7 @@ async def change_variable(
     before = next((variable for variable in known if variable.key == key), None)
     if before is None:
         raise NotFound("EnvironmentVariable", key)
-    for_credentials = before.for_credentials if changes.for_credentials is None else changes.for_credentials
-    after = replace(
-        before,
-        key=before.key if changes.key is None else changes.key,
-        is_secret=_is_secret(changes, for_credentials=for_credentials, before=before.is_secret),
-        for_credentials=for_credentials,
-        values={**before.values, **changes.values},
-    )
+    after = merge_changes(before, changes)
     _check_values(reach, changes.values)
     is_general = _shared(after) != _shared(before)
     if is_general:
@@ -87,7 +87,20 @@ async def change_variable(
     changed = list_changed(before.values, after.values)
     await store.put_values(db, after.id, {one: after.values[one] for one in changed}, vault)
     await store.raise_versions(db, [one.id for one in reach.all] if is_general else changed)
+    await _note_change(db, after.values if is_general else changed, {before.key, after.key}, vault)
     return before, after
+
+
+def merge_changes(before: EnvironmentVariable, changes: VariableChanges) -> EnvironmentVariable:
+    """The variable as the changes make it; raises Invalid if they contradict each other."""
+    for_credentials = before.for_credentials if changes.for_credentials is None else changes.for_credentials
+    return replace(
+        before,
+        key=before.key if changes.key is None else changes.key,
+        is_secret=_is_secret(changes, for_credentials=for_credentials, before=before.is_secret),
+        for_credentials=for_credentials,
+        values={**before.values, **changes.values},
+    )
 
 
 async def delete_variable(db: Connection, reach: Reach, key: str, *, vault: Vault) -> EnvironmentVariable:
@@ -97,6 +110,13 @@ async def delete_variable(db: Connection, reach: Reach, key: str, *, vault: Vaul
     await store.delete_variable(db, variable)
     await store.raise_versions(db, [one.id for one in reach.all])
     return variable
+
+
+async def _note_change(
+    db: Connection, environment_ids: Collection[EnvironmentId], keys: Collection[str], vault: Vault
+) -> None:
+    for environment_id in environment_ids:
+        await note_changed_variables(db, environment_id, keys, vault)
 
 
 def _is_secret(given: VariableChanges, *, for_credentials: bool, before: bool = False) -> bool:

@@ -4,8 +4,9 @@ from clarion.audit.model import Action
 from clarion.audit.recording import record_request
 from clarion.environments.access import Reach
 from clarion.environments.variables import actions, store
-from clarion.environments.variables.model import EnvironmentVariable, Use
-from clarion.environments.variables.usage import list_uses
+from clarion.environments.variables.effects import warn_of_change, warn_of_deletion
+from clarion.environments.variables.model import EnvironmentVariable
+from clarion.environments.variables.usage import find_uses
 from clarion.environments.variables.wire import (
     VariableIn,
     VariableOut,
@@ -14,7 +15,6 @@ from clarion.environments.variables.wire import (
     VariableUsageOut,
 )
 from clarion.errors import Malformed
-from clarion.http.input.unknown import InputWarning
 from clarion.http.operation import Call, Transaction, operation
 from clarion.vocabulary import Scope
 
@@ -44,11 +44,18 @@ async def get_variable(call: Call, variable_key: str) -> VariableOut:
     return _out(reach, await store.get_variable(call.db, call.organization_id, variable_key, call.services.vault))
 
 
-@operation("PATCH", "/v1/environment-variables/{variableKey}", scope=Scope.ENVIRONMENTS_WRITE, body=VariablePatch)
+@operation(
+    "PATCH",
+    "/v1/environment-variables/{variableKey}",
+    scope=Scope.ENVIRONMENTS_WRITE,
+    body=VariablePatch,
+    precheck=warn_of_change,
+)
 async def update_variable(call: Call, variable_key: str, body: VariablePatch) -> VariableOut:
     """Rename a variable, set values of it, or change whether they are shown.
 
-    An API key sets the value of its own environment, and others with the scope `organization:reach`.
+    An API key sets the value of its own environment, and others with the scope `organization:reach`. The response warns
+    of what refers to the variable and does not find it any more.
     """
     if body.is_empty:
         raise Malformed("At least one field must be provided to update: key, type, isSecret, forCredentials or values")
@@ -60,15 +67,19 @@ async def update_variable(call: Call, variable_key: str, body: VariablePatch) ->
     return _out(reach, after)
 
 
-@operation("DELETE", "/v1/environment-variables/{variableKey}", scope=Scope.ENVIRONMENTS_WRITE, status=204)
+@operation(
+    "DELETE",
+    "/v1/environment-variables/{variableKey}",
+    scope=Scope.ENVIRONMENTS_WRITE,
+    status=204,
+    precheck=warn_of_deletion,
+)
 async def delete_variable(call: Call, variable_key: str) -> None:
     """Delete a variable with its values in all environments; the response warns of what refers to it.
 
     Texts then see nothing, and integrations cannot send.
     """
     reach = await Reach.lock(call.db, call.caller)
-    uses = await _list_uses(call, reach, variable_key)
-    call.warnings.extend(InputWarning("variableKey", f"is used by the {use.kind} '{use.key}'") for use in uses)
     deleted = await actions.delete_variable(call.db, reach, variable_key, vault=call.services.vault)
     await record_request(call, Action.VARIABLE_DELETE, before=deleted)
 
@@ -82,18 +93,8 @@ async def delete_variable(call: Call, variable_key: str) -> None:
 )
 async def get_variable_usage(call: Call, variable_key: str) -> VariableUsageOut:
     """List what refers to a variable: workflows, layouts, translations and integrations."""
-    variable = await store.get_variable(call.db, call.organization_id, variable_key, call.services.vault)
-    return VariableUsageOut.of(await _list_uses(call, await Reach.read(call.db, call.caller), variable.key))
-
-
-async def _list_uses(call: Call, reach: Reach, key: str) -> list[Use]:
-    """What refers to a variable in the environments of the caller."""
-    vault = call.services.vault
-    return [
-        use
-        for environment in reach.list()
-        for use in await list_uses(call.db, environment.id, key, caller=call.caller, vault=vault)
-    ]
+    _, uses = await find_uses(call.db, caller=call.caller, key=variable_key, vault=call.services.vault)
+    return VariableUsageOut.of(uses)
 
 
 def _out(reach: Reach, variable: EnvironmentVariable) -> VariableOut:

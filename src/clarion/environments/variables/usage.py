@@ -2,7 +2,9 @@
 
 from clarion.db.port import Connection
 from clarion.db.query import sql
-from clarion.environments.variables.model import Use, UseKind, is_used_in
+from clarion.environments.access import Reach
+from clarion.environments.variables.model import EnvironmentVariable, Use, UseKind, is_used_in
+from clarion.environments.variables.store import get_variable
 from clarion.http.caller import Caller
 from clarion.ids import EnvironmentId
 from clarion.integrations.store import list_integrations
@@ -38,7 +40,18 @@ _TEXTS = (
 )
 
 
-async def list_uses(
+async def find_uses(db: Connection, *, caller: Caller, key: str, vault: Vault) -> tuple[EnvironmentVariable, list[Use]]:
+    """Return a variable, and what refers to it in the environments of the caller; raises NotFound."""
+    variable = await get_variable(db, caller.organization_id, key, vault)
+    uses = [
+        use
+        for environment in (await Reach.read(db, caller)).list()
+        for use in await _list_uses(db, environment.id, key, caller=caller, vault=vault)
+    ]
+    return variable, uses
+
+
+async def _list_uses(
     db: Connection, environment_id: EnvironmentId, key: str, *, caller: Caller, vault: Vault
 ) -> list[Use]:
     """What of an environment refers to a variable, of what the caller may read there."""
