@@ -13,12 +13,13 @@ from msgspec import Struct
 from clarion.audit.model import SERVICE, Action, AuditTarget, Author, Change, TargetType
 from clarion.audit.recording import record_change
 from clarion.clock import SECOND, Millis
-from clarion.db.port import Connection
+from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.db.queue_plans import distinct_environments, distinct_pairs, prefer_index_scans
 from clarion.environments.configuration import raise_configuration_version
 from clarion.ids import EnvironmentId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId, id_text
 from clarion.vault import Vault
+from clarion.webhooks.callbacks import HostShares, choose_callbacks
 from clarion.webhooks.model import (
     DISABLE_AFTER,
     DeliveryAttempt,
@@ -28,6 +29,8 @@ from clarion.webhooks.model import (
     next_attempt_at,
 )
 from clarion.webhooks.store import endpoint_of
+
+Place = tuple[EnvironmentId, WebhookEndpointId]
 
 LEASE = Millis(60 * SECOND)
 """Longer than the timeout of a receiver, with enough time to write the result."""
@@ -54,16 +57,22 @@ LIST_DUE_ENDPOINTS = sql(f"""
 FIND_ACTIVE_ENDPOINT = sql("""
     SELECT * FROM webhook_endpoints WHERE environment_id = :environment_id AND id = :id AND active
 """)
+_IS_DUE = "environment_id = :environment_id AND endpoint_id = :endpoint_id AND status = 'queued' AND due_at <= :now"
 # As a subquery of the UPDATE, PostgreSQL may run it several times and change more rows than the limit.
-CLAIM_DELIVERIES = sql("""
-    WITH due AS MATERIALIZED (
-        SELECT id FROM webhook_deliveries
-        WHERE environment_id = :environment_id AND endpoint_id = :endpoint_id AND status = 'queued' AND due_at <= :now
-        ORDER BY due_at, id LIMIT :limit {skip_locked}
-    )
+_CLAIM_DUE = """
     UPDATE webhook_deliveries SET attempt = attempt + 1, due_at = :lease_until
     WHERE environment_id = :environment_id AND id IN (SELECT id FROM due)
     RETURNING id, event_id, attempt
+"""
+CLAIM_DELIVERIES = sql(f"""
+    WITH due AS MATERIALIZED (
+        SELECT id FROM webhook_deliveries WHERE {_IS_DUE} ORDER BY due_at, id LIMIT :limit {{skip_locked}}
+    ) {_CLAIM_DUE}
+""")
+CLAIM_CHOSEN = sql(f"""
+    WITH due AS MATERIALIZED (
+        SELECT id FROM webhook_deliveries WHERE {_IS_DUE} AND id {{any:ids}} ORDER BY id {{skip_locked}}
+    ) {_CLAIM_DUE}
 """)
 LIST_PAYLOADS = sql("""
     SELECT id, payload, url FROM webhook_events WHERE environment_id = :environment_id AND id {any:ids}
@@ -112,31 +121,49 @@ class ClaimedDelivery(Struct, kw_only=True, eq=False):
         return self.endpoint.environment_id
 
 
-async def list_due_endpoints(db: Connection, now: Millis) -> list[tuple[EnvironmentId, WebhookEndpointId]]:
+async def list_due_endpoints(db: Connection, now: Millis) -> list[Place]:
     """List the endpoints of all environments that have due deliveries."""
     return [(row["environment_id"], row["id"]) for row in await db.fetch(LIST_DUE_ENDPOINTS, now=now)]
 
 
 async def claim_deliveries(
-    db: Connection, place: tuple[EnvironmentId, WebhookEndpointId], vault: Vault, *, limit: int, now: Millis
+    db: Connection, place: Place, vault: Vault, *, limit: int, now: Millis
 ) -> list[ClaimedDelivery]:
     """Claim up to `limit` due deliveries of an endpoint for this worker."""
-    environment_id, endpoint_id = place
-    endpoint_row = await db.fetch_one(FIND_ACTIVE_ENDPOINT, environment_id=environment_id, id=endpoint_id)
-    if endpoint_row is None:
+    endpoint = await _find_active_endpoint(db, place, vault)
+    if endpoint is None:
         return []
     await prefer_index_scans(db)
-    rows = await db.fetch(
-        CLAIM_DELIVERIES,
-        environment_id=environment_id,
-        endpoint_id=endpoint_id,
-        limit=limit,
-        now=now,
-        lease_until=now + LEASE,
-    )
+    rows = await db.fetch(CLAIM_DELIVERIES, limit=limit, **_claim_values(place, now))
+    return await _make_claimed(db, endpoint, rows)
+
+
+async def claim_callbacks(
+    db: Connection, place: Place, vault: Vault, hosts: HostShares, *, limit: int, now: Millis
+) -> tuple[list[ClaimedDelivery], bool]:
+    """The same of the endpoint of reply callbacks, by hosts; also returns whether a host has no room for others."""
+    endpoint = await _find_active_endpoint(db, place, vault)
+    if endpoint is None:
+        return [], False
+    await prefer_index_scans(db)
+    chosen = await choose_callbacks(db, endpoint.environment_id, hosts, limit=limit, now=now)
+    rows = await db.fetch(CLAIM_CHOSEN, ids=chosen.ids, **_claim_values(place, now)) if chosen.ids else ()
+    return await _make_claimed(db, endpoint, rows), chosen.leaves_some
+
+
+async def _find_active_endpoint(db: Connection, place: Place, vault: Vault) -> Endpoint | None:
+    row = await db.fetch_one(FIND_ACTIVE_ENDPOINT, environment_id=place[0], id=place[1])
+    return None if row is None else endpoint_of(row, vault)
+
+
+def _claim_values(place: Place, now: Millis) -> dict[str, Any]:
+    return {"environment_id": place[0], "endpoint_id": place[1], "now": now, "lease_until": now + LEASE}
+
+
+async def _make_claimed(db: Connection, endpoint: Endpoint, rows: Sequence[Row]) -> list[ClaimedDelivery]:
     event_ids = list({row["event_id"] for row in rows})
+    environment_id = endpoint.environment_id
     events = await db.fetch(LIST_PAYLOADS, environment_id=environment_id, ids=event_ids) if rows else ()
-    endpoint = endpoint_of(endpoint_row, vault)
     stored = {row["id"]: (row["payload"], row["url"]) for row in events}
     claimed = []
     for row in rows:

@@ -1,7 +1,7 @@
 """Webhooks of one process: deliveries that are due are claimed, posted and recorded.
 
 Many go out at once but few to one endpoint, so that a slow receiver holds up nobody but itself. Reply callbacks of an
-environment share one endpoint: a slow one holds up the others of its environment, and nobody else.
+environment share one endpoint, which has more room, and few go to one host.
 """
 
 import logging
@@ -19,9 +19,12 @@ from clarion.monitoring.metrics import Gauge, Measures
 from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vault import Vault
+from clarion.webhooks.callbacks import HostShares, host_of
 from clarion.webhooks.deliveries import (
     EXPIRED,
     ClaimedDelivery,
+    Place,
+    claim_callbacks,
     claim_deliveries,
     list_due_endpoints,
     record_attempts,
@@ -29,11 +32,11 @@ from clarion.webhooks.deliveries import (
 from clarion.webhooks.model import DeliveryAttempt
 from clarion.webhooks.posting import WebhookTracer, post_event
 
-Place = tuple[EnvironmentId, WebhookEndpointId]
-
 MAX_IN_FLIGHT = 256
 """Deliveries that one process posts at a time, shared by the endpoints that have some."""
 MAX_PER_ENDPOINT = 8
+CALLBACK_HOSTS = 4
+"""Slow hosts that reply callbacks of an environment go to, before they hold up its others."""
 
 log = logging.getLogger(__name__)
 
@@ -89,13 +92,29 @@ class WebhookSender:
         waiting = await self._database.read(lambda db: list_due_endpoints(db, now))
         counts = Counter((delivery.environment_id, delivery.endpoint.id) for delivery in self._in_flight)
         share = max(1, min(MAX_PER_ENDPOINT, MAX_IN_FLIGHT // max(len(counts.keys() | set(waiting)), 1)))
-        room = {place: share - counts[place] for place in waiting if counts[place] < share}
+        limits = {place: share * CALLBACK_HOSTS if _is_of_callbacks(place) else share for place in waiting}
+        room = {place: limit - counts[place] for place, limit in limits.items() if counts[place] < limit}
         self._pipeline.is_full = len(room) < len(waiting)
-        return await self._pipeline.claim(self._claim(place, limit) for place, limit in room.items())
+        return await self._pipeline.claim(
+            self._claim_callbacks(place, share, limit) if _is_of_callbacks(place) else self._claim(place, limit)
+            for place, limit in room.items()
+        )
 
     async def _claim(self, place: Place, limit: int) -> bool:
         claim = partial(claim_deliveries, place=place, vault=self._vault, limit=limit, now=self._clock.now())
-        deliveries = await self._database.transaction(claim)
+        return await self._start(place, await self._database.transaction(claim))
+
+    async def _claim_callbacks(self, place: Place, share: int, limit: int) -> bool:
+        own = (delivery for delivery in self._in_flight if delivery.environment_id == place[0])
+        hosts = HostShares(share, Counter(host_of(delivery.url) for delivery in own if delivery.url is not None))
+        claim = partial(
+            claim_callbacks, place=place, vault=self._vault, hosts=hosts, limit=limit, now=self._clock.now()
+        )
+        deliveries, leaves_some = await self._database.transaction(claim)
+        self._pipeline.is_full |= leaves_some
+        return await self._start(place, deliveries)
+
+    async def _start(self, place: Place, deliveries: Sequence[ClaimedDelivery]) -> bool:
         if self._traces is not None:
             await self._traces.add(place[0], deliveries)
         self._pipeline.start(deliveries)
@@ -120,6 +139,11 @@ class WebhookSender:
     async def _record(self, environment_id: EnvironmentId, deliveries: Sequence[ClaimedDelivery], now: Millis) -> None:
         record = partial(record_attempts, environment_id=environment_id, deliveries=deliveries, now=now)
         await self._database.transaction(record)
+
+
+def _is_of_callbacks(place: Place) -> bool:
+    environment_id, endpoint_id = place
+    return endpoint_id == WebhookEndpointId(environment_id)
 
 
 def _log_unrecorded(delivery: ClaimedDelivery, error: Exception) -> None:
