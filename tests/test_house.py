@@ -58,8 +58,7 @@ UNSCOPED = {
     "clarion.members.store",  # they belong to an organization
     "clarion.inbox.sockets.hosts",
     "clarion.inbox.sockets.presence.LIST_HOSTS",
-    "clarion.retention.walks.CLAIM_LEASE",
-    "clarion.retention.walks.RELEASE_LEASE",
+    "clarion.db.leases",
     "clarion.retention.records.DELETE_RESPONSES",
 }
 

@@ -124,7 +124,7 @@ class PreconditionFailed(RequestError):
 
 
 class InProgress(RequestError):
-    """A request with the same idempotency key is still running."""
+    """Another request is doing the same: one with the same idempotency key, or for the same resource."""
 
 
 class TooLarge(RequestError):

@@ -1,5 +1,6 @@
 """Registering the address of receipts at providers, which speak their protocols on loopback; on both databases."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,9 +12,11 @@ import pytest
 from novu_py import Novu
 
 from clarion.app import Application
-from clarion.clock import ManualClock
+from clarion.clock import ManualClock, Millis
+from clarion.db.leases import claim_lease
 from clarion.db.port import Database
-from clarion.ids import IntegrationId, find_id
+from clarion.ids import IntegrationId, find_id, random_bytes
+from clarion.integrations.auto_configuration import LEASE, lease_name
 from clarion.integrations.store import get_integration
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.transport.egress import EgressGuard
@@ -185,6 +188,58 @@ async def test_at_mailgun_addresses_of_others_stay(
     # Nothing is changed the second time: the list, and the key.
     assert len(vendor.requests) - asked == 2
     assert await stored_key(api, database, vault, integration_id) == KEYS["mailgun"]
+
+
+async def test_one_request_at_a_time_asks_the_provider(api: Api, vendors: MailVendors, vendor: Vendor) -> None:
+    integration_id = await make(api, "resend")
+    vendor.is_held = True
+
+    first = asyncio.create_task(configure(api, integration_id))
+    await vendor.asked.wait()
+    second = await api.post(f"/v1/integrations/{integration_id}/auto-configure")
+    vendor.released.set()
+    done = [await first, await configure(api, integration_id)]
+
+    assert (second.status_code, "retry-after" in second.headers) == (409, True)
+    assert [one["success"] for one in done] == [True, True]
+    assert len(vendors.hooks) == 2
+
+
+async def test_who_died_while_asking_holds_nobody_up_for_long(api: Api, clock: ManualClock, database: Database) -> None:
+    integration_id = await make(api, "resend")
+    name = lease_name(api.environment.id, IntegrationId(find_id(integration_id) or b""))
+    now, dead = clock.now(), random_bytes(16)
+    await database.transaction(lambda db: claim_lease(db, name, dead, until=Millis(now + LEASE), now=now))
+
+    refused = await api.post(f"/v1/integrations/{integration_id}/auto-configure")
+    clock.move(LEASE)
+
+    assert refused.status_code == 409
+    assert (await configure(api, integration_id))["success"]
+
+
+async def test_the_key_of_an_account_that_a_variable_named_meanwhile_is_not_kept(
+    api: Api, vendor: Vendor, database: Database, vault: Vault
+) -> None:
+    place = (await api.get("/v1/environments/me")).json()["_id"]
+    values = [{"_environmentId": place, "value": "SG.the-secret-key"}]
+    await api.post("/v1/environment-variables", json={"key": "MAIL", "forCredentials": True, "values": values})
+    body = {"providerId": "sendgrid", "channel": "email", "active": True}
+    credentials = CREDENTIALS["sendgrid"] | {"apiKey": "{{env.MAIL}}"}
+    made = await api.post("/v1/integrations", json=body | {"credentials": credentials})
+    vendor.is_held = True
+
+    first = asyncio.create_task(configure(api, made.json()["_id"]))
+    await vendor.asked.wait()
+    changed = await api.patch(
+        "/v1/environment-variables/MAIL", json={"values": [{"_environmentId": place, "value": "SG.another"}]}
+    )
+    vendor.released.set()
+    answer = await first
+
+    assert changed.status_code == 200, changed.text
+    assert (answer["success"], "changed while" in answer["message"]) == (False, True)
+    assert await stored_key(api, database, vault, made.json()["_id"]) is None
 
 
 @pytest.mark.parametrize("provider", sorted(CREDENTIALS))

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from clarion.clock import DAY, HOUR, SECOND, Millis
+from clarion.db import leases
 from clarion.db.port import Connection, Row
 from clarion.db.query import Query, sql
 from clarion.environments.options import DataKind
@@ -99,13 +100,6 @@ LEASE = Millis(120 * SECOND)
 """Renewed several times in that time while a round lasts."""
 _LEASE_NAME = "retention"
 
-CLAIM_LEASE = sql("""
-    INSERT INTO leases (name, owner, until) VALUES (:name, :owner, :until)
-    ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, until = excluded.until
-    WHERE leases.owner = excluded.owner OR leases.until <= :now
-    RETURNING owner
-""")
-RELEASE_LEASE = sql("DELETE FROM leases WHERE name = :name AND owner = :owner")
 FIND_PROGRESS = sql("""
     SELECT position, swept_at FROM retention_progress WHERE environment_id = :environment_id AND walk = :walk
 """)
@@ -191,12 +185,11 @@ async def list_deleted(db: Connection) -> dict[EnvironmentId, Counter[str]]:
 
 async def claim_lease(db: Connection, owner: bytes, now: Millis) -> bool:
     """Take or renew the lease; False while another process has it."""
-    row = await db.fetch_one(CLAIM_LEASE, name=_LEASE_NAME, owner=owner, now=now, until=now + LEASE)
-    return row is not None
+    return await leases.claim_lease(db, _LEASE_NAME, owner, until=Millis(now + LEASE), now=now)
 
 
 async def release_lease(db: Connection, owner: bytes) -> None:
-    await db.execute(RELEASE_LEASE, name=_LEASE_NAME, owner=owner)
+    await leases.release_lease(db, _LEASE_NAME, owner)
 
 
 def _progress(walk: Walk, row: Row, now: Millis) -> WalkProgress:

@@ -63,6 +63,11 @@ class Vendor:
     requests: list[Received] = field(default_factory=list)
     schemes: dict[str, str] = field(default_factory=dict)
     writers: list[asyncio.StreamWriter] = field(default_factory=list)
+    is_held: bool = False
+    """Whether answers over HTTP/1 wait until they are released."""
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set by a request whose answer is held."""
+    released: asyncio.Event = field(default_factory=asyncio.Event)
 
     def rewrite_url(self, url: URL) -> URL:
         self.schemes[host_and_port(url)] = url.scheme
@@ -94,6 +99,9 @@ class Vendor:
         headers = {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}
         body = await reader.readexactly(int(headers.get("content-length", 0)))
         reply = self.receive(method, target, headers, body)
+        if self.is_held:
+            self.asked.set()
+            await self.released.wait()
         if reply is SILENCE:
             await reader.read()
             return

@@ -65,7 +65,7 @@ _REFUSALS = {
         _Refusal("NoKey", 401, "No, unknown, revoked or expired API key, or no session"),
         _Refusal("Forbidden", 403, "The API key, or the role of the member, lacks the scope"),
         _Refusal("NotFound", 404, "No such thing in this environment"),
-        _Refusal("Conflict", 409, "It exists already, or the idempotency key is being worked on"),
+        _Refusal("Conflict", 409, "It exists already, or another request is doing the same"),
         _Refusal("Deleted", 410, "It existed, and was deleted"),
         _Refusal("Changed", 412, "It has changed since it was read; `ctx` has its present state"),
         _Refusal("TooLarge", 413, "The body is too large"),
