@@ -35,6 +35,7 @@ import clarion.runs.activity.routes
 import clarion.runs.notifications.routes
 import clarion.runs.routes
 import clarion.search.routes
+import clarion.segments.routes
 import clarion.sending.dead_letters.routes
 import clarion.sending.suppressions.routes
 import clarion.simulate.routes
@@ -64,6 +65,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.topics.routes,
     clarion.topics.member_routes,
     clarion.topics.subscription_routes,
+    clarion.segments.routes,
     clarion.contexts.routes,
     clarion.workflows.routes,
     clarion.workflows.preview_routes,

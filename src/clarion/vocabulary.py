@@ -114,6 +114,8 @@ class Scope(StrEnum):
     SUBSCRIBERS_WRITE = "subscribers:write"
     TOPICS_READ = "topics:read"
     TOPICS_WRITE = "topics:write"
+    SEGMENTS_READ = "segments:read"
+    SEGMENTS_WRITE = "segments:write"
     CONTEXTS_READ = "contexts:read"
     CONTEXTS_WRITE = "contexts:write"
     INTEGRATIONS_READ = "integrations:read"
@@ -151,6 +153,9 @@ SCOPE_DESCRIPTIONS = {
     Scope.SUBSCRIBERS_WRITE: "Create and change subscribers and their channel credentials, and erase them.",
     Scope.TOPICS_READ: "List topics and who is subscribed to them.",
     Scope.TOPICS_WRITE: "Create, change and delete topics, and subscribe people to them.",
+    Scope.SEGMENTS_READ: "List segments with their conditions; "
+    "to see who is in them, subscribers:read and topics:read are needed too.",
+    Scope.SEGMENTS_WRITE: "Create, change and delete segments.",
     Scope.CONTEXTS_READ: "List contexts with their data.",
     Scope.CONTEXTS_WRITE: "Create, change and delete contexts, and let triggers create them.",
     Scope.INTEGRATIONS_READ: "List integrations and providers; secrets among the credentials are masked.",

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -15,6 +16,7 @@ VARIABLES = "/v1/environment-variables"
 STEP = {"name": "Inbox", "type": "in_app", "controlValues": {"body": "Hi"}}
 WORKFLOW = {"name": "Welcome", "workflowId": "welcome", "active": True, "steps": [STEP]}
 
+SEGMENT, GOLD = {"key": "new", "name": "New", "condition": True}, "/v1/segments/gold"
 Ready = tuple[str, dict[str, Any] | None]
 """The path of a request and its body."""
 
@@ -323,7 +325,15 @@ async def _deleted_variable(api: Api) -> Ready:
     return await _variable(api), None
 
 
+async def _beside_segment(path: str, body: Any, api: Api) -> Ready:
+    await api.post("/v1/segments", json={"key": "gold", "name": "Gold", "condition": True})
+    return path, body
+
+
 AUDITED = [
+    _change("POST /v1/segments", "segment.create", partial(_beside_segment, "/v1/segments", SEGMENT)),
+    _change("PATCH /v1/segments/{segmentKey}", "segment.update", partial(_beside_segment, GOLD, {"name": "x"})),
+    _change("DELETE /v1/segments/{segmentKey}", "segment.delete", partial(_beside_segment, GOLD, None)),
     _change("POST /v2/translations", "translation.update", _new_translation),
     _change("DELETE /v2/translations/{resourceType}/{resourceId}/{locale}", "translation.delete", _deleted_translation),
     _change("DELETE /v2/translations/{resourceType}/{resourceId}", "translation.delete", _deleted_translation_group),

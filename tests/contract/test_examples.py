@@ -42,6 +42,7 @@ class Story:
             "stepId": "mail",
             "identifier": "weekly",
             "contextType": "tenant",
+            "segmentKey": "gold-members",
             "variableKey": "SUPPORT_URL",
             "contextId": "acme",
             APPLICATION: application,
@@ -110,6 +111,9 @@ def tell_of_people(story: Story) -> None:
         "PATCH /v2/topics/{topicKey}",
         "POST /v2/topics/{topicKey}/subscriptions",
         "DELETE /v2/topics/{topicKey}/subscriptions",
+        "POST /v1/segments",
+        "PATCH /v1/segments/{segmentKey}",
+        "POST /v1/segments/preview",
         "POST /v2/contexts",
         "PATCH /v2/contexts/{contextType}/{contextId}",
     ):

@@ -31,6 +31,7 @@ MISSING = {
     "externalSubscriberId": "missing",
     "topicKey": "missing",
     "identifier": "tk_missing:si_missing",
+    "segmentKey": "missing",
     "variableKey": "MISSING",
     "contextType": "tenant",
     "linkToken": "missing",
@@ -92,6 +93,7 @@ BODIES: dict[tuple[str, str], Any] = {
         "snoozeUntil": "2026-01-01T01:00:00.000Z"
     },
     ("PATCH", "/v2/topics/{topicKey}"): {"name": "Taken over"},
+    ("PATCH", "/v1/segments/{segmentKey}"): {"name": "Taken over"},
     ("PATCH", "/v2/contexts/{contextType}/{contextId}"): {"data": {"name": "Taken over"}},
     ("DELETE", "/v2/topics/{topicKey}/subscriptions"): {"subscriberIds": ["ada"]},
     ("PUT", "/v2/workflows/{workflowId}"): {"name": "Taken over", "steps": []},
@@ -167,6 +169,7 @@ async def theirs(database: Database, vault: Vault, other_api: Api) -> dict[str, 
     await add_endpoint(other_api, identifier="general", connectionIdentifier="acme")
     await other_api.post("/v2/layouts", json={"layoutId": "letter", "name": "Letter"})
     await other_api.post("/v2/topics/news/subscriptions", json={"subscriberIds": ["ada"]})
+    await other_api.post("/v1/segments", json={"key": "gold", "name": "Gold", "condition": True})
     await other_api.post("/v2/contexts", json={"type": "tenant", "id": "acme", "data": {"name": "Acme"}})
     await other_api.post("/v1/suppressions", json={"channel": "email", "address": "ada@example.org"})
     # No server listens on the port.
@@ -184,6 +187,7 @@ async def theirs(database: Database, vault: Vault, other_api: Api) -> dict[str, 
         "externalSubscriberId": "ada",
         "topicKey": "news",
         "identifier": "tk_news:si_ada",
+        "segmentKey": "gold",
         # Of another organization, as members are.
         "variableKey": "THEIR_KEY",
         "contextType": "tenant",
@@ -287,6 +291,7 @@ async def test_lists_and_filters_return_nothing_of_other_environments(api: Api, 
         "/v2/subscribers",
         "/v2/subscribers?subscriberId=ada",
         "/v2/topics",
+        "/v1/segments",
         "/v2/contexts",
         "/v2/contexts?search=acme",
         "/v1/messages",

@@ -51,6 +51,7 @@ class TargetType(StrEnum):
     CHANNEL_CONNECTION = "channelConnection"
     TRANSLATION = "translation"
     VARIABLE = "environmentVariable"
+    SEGMENT = "segment"
 
 
 class Action(StrEnum):
@@ -91,6 +92,9 @@ class Action(StrEnum):
     VARIABLE_CREATE = "environmentVariable.create"
     VARIABLE_UPDATE = "environmentVariable.update"
     VARIABLE_DELETE = "environmentVariable.delete"
+    SEGMENT_CREATE = "segment.create"
+    SEGMENT_UPDATE = "segment.update"
+    SEGMENT_DELETE = "segment.delete"
     API_KEY_CREATE = "apiKey.create"
     API_KEY_UPDATE = "apiKey.update"
     API_KEY_REVOKE = "apiKey.revoke"

@@ -22,6 +22,7 @@ from clarion.members.model import Link, Member
 from clarion.providers.definition.fields import MASK, mask_secrets
 from clarion.providers.registry import find_provider
 from clarion.secret import Secret
+from clarion.segments.model import Segment
 from clarion.sending.suppressions.model import Suppression, mask_address
 from clarion.subscribers.addresses.model import ChannelConnection, mask_auth
 from clarion.vocabulary import Role
@@ -39,6 +40,7 @@ Audited: TypeAlias = (
     | Integration
     | Link
     | Member
+    | Segment
     | Suppression
     | VersionedLayout
     | VersionedWorkflow
@@ -231,6 +233,10 @@ _KINDS: dict[type, _Kind] = {
             "environmentRoles": _show_roles,
             "password": _show_password,
         },
+    ),
+    Segment: _Kind(
+        type=TargetType.SEGMENT,
+        fields={"key": "key", "name": "name", "description": "description", "condition": "condition"},
     ),
     Suppression: _Kind(
         type=TargetType.SUPPRESSION,

@@ -10,10 +10,11 @@ from clarion.conditions.filters import (
 )
 from clarion.conditions.kinds import Circumstances, FilterKind
 from clarion.conditions.logic import CompiledLogic, check_logic, decide_logic, explain_logic, list_rule_variables
-from clarion.conditions.operations import OF_SUBSCRIBERS
+from clarion.conditions.operations import OF_SEGMENTS, OF_SUBSCRIBERS
 from clarion.conditions.values import ConditionResult, shorten
 
 __all__ = [
+    "OF_SEGMENTS",
     "OF_SUBSCRIBERS",
     "Circumstances",
     "CompiledLogic",

@@ -34,6 +34,14 @@ class RuleLimits(Struct, frozen=True, kw_only=True):
 OF_WORKFLOWS: Final = RuleLimits(max_depth=32, max_parts=2_000, max_work=MAX_DECISION_WORK)
 OF_SUBSCRIBERS: Final = RuleLimits(max_depth=8, max_parts=40, max_work=100, max_bytes=1_000, refused=_REPEATING)
 """What people set themselves is decided at every trigger, at the expense of everybody."""
+OF_SEGMENTS: Final = RuleLimits(
+    max_depth=16,
+    max_parts=200,
+    max_work=500,
+    max_bytes=8 * 1024,
+    refused=("map", "filter", "reduce", "merge", "cat", "substr", "missing", "missing_some"),
+)
+"""A segment is decided for each person of an environment, one after the other."""
 
 
 def is_truthy(value: Any) -> bool:

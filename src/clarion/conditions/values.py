@@ -236,7 +236,7 @@ def _parsed(value: Any) -> Any:
 
 def compare_dates(operator: str, actual: Any, span: Any, *, now: Millis) -> bool:
     """Return whether a date passes the operator; a malformed date or span never does."""
-    moment, since = _moment(actual), _since(span, now=now)
+    moment, since = _moment(actual), find_since(span, now=now)
     return moment is not None and since is not None and DATE_OPERATORS[operator](moment, since, now, span["unit"])
 
 
@@ -246,7 +246,7 @@ def _moment(value: Any) -> int | None:
     return find_date(value)
 
 
-def _since(span: Any, *, now: Millis) -> int | None:
+def find_since(span: Any, *, now: Millis) -> int | None:
     """Return the moment that lies `span` before now, by the calendar for months and years."""
     if not isinstance(span, dict):
         return None

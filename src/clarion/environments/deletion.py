@@ -53,6 +53,7 @@ TABLES = (
     KeyedTable("context_preferences", ("subscriber_id", "context_keys", "workflow_id", "channel")),
     KeyedTable("erasures", ("subscriber_id",)),
     KeyedTable("online_people", ("subscriber_id", "host_id")),
+    KeyedTable("segments", ("id",)),
     KeyedTable("topics", ("id",)),
     KeyedTable("topic_subscriptions", ("id",)),
     KeyedTable("workflows", ("id",)),

@@ -79,6 +79,7 @@ _VIEWER = frozenset(scope for scope in Scope if scope.endswith(":read"))
 _AUTHOR = _VIEWER | {
     Scope.SUBSCRIBERS_WRITE,
     Scope.TOPICS_WRITE,
+    Scope.SEGMENTS_WRITE,
     Scope.CONTEXTS_WRITE,
     Scope.WORKFLOWS_WRITE,
     Scope.PREFERENCES_WRITE,

@@ -40,6 +40,7 @@ NOT_OF_PEOPLE = {
     "integration_counts": "counts",
     "mail_reactions": "counts",
     "webhook_endpoints": "configuration",
+    "segments": "configuration",
     "topics": "belong to the application; who is subscribed is in topic_subscriptions",
     "audit_entries": "changes of the configuration; of an erased person it has the subscriberId alone",
     "spent_oauth_states": "random ids of attempts to connect a chat, until they would be too old",

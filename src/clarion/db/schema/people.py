@@ -60,6 +60,21 @@ subscriber_channels = Table(
     sqlite_with_rowid=False,
 )
 
+segments = Table(
+    "segments",
+    metadata,
+    id_("environment_id", key=True),
+    id_("id", key=True),
+    text_("key"),
+    text_("name"),
+    text_("description", optional=True),
+    text_("condition"),  # JSON-logic over a subscriber
+    moment("created_at"),
+    moment("updated_at"),
+    Index("segments_key", "environment_id", "key", unique=True),
+    Index("segments_updated", "environment_id", "updated_at", "id"),
+)
+
 topics = Table(
     "topics",
     metadata,

@@ -445,6 +445,17 @@ CREATE TABLE retention_progress (
     deleted BIGINT NOT NULL,
     PRIMARY KEY (environment_id, walk)
 ) WITHOUT ROWID;
+CREATE TABLE segments (
+	environment_id BLOB NOT NULL,
+	id BLOB NOT NULL,
+	"key" TEXT NOT NULL,
+	name TEXT NOT NULL,
+	description TEXT,
+	condition TEXT NOT NULL,
+	created_at BIGINT NOT NULL,
+	updated_at BIGINT NOT NULL,
+	PRIMARY KEY (environment_id, id)
+);
 CREATE TABLE socket_hosts (
     id BLOB NOT NULL,
     environment_ids TEXT NOT NULL,
@@ -739,6 +750,8 @@ CREATE INDEX notifications_trigger ON notifications (environment_id, trigger_id,
 CREATE INDEX notifications_workflow ON notifications (environment_id, workflow_id, step_types, id);
 CREATE INDEX online_people_host ON online_people (host_id);
 CREATE INDEX receipts_age ON receipts (received_at);
+CREATE UNIQUE INDEX segments_key ON segments (environment_id, "key");
+CREATE INDEX segments_updated ON segments (environment_id, updated_at, id);
 CREATE INDEX spent_oauth_states_expires ON spent_oauth_states (environment_id, expires_at);
 CREATE INDEX subscriber_channels_integration ON subscriber_channels (environment_id, integration_id);
 CREATE INDEX subscribers_email ON subscribers (environment_id, email);
@@ -782,4 +795,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0039', '0033..0039');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0040', '0033..0040');

@@ -207,6 +207,13 @@ REQUESTS: dict[str, Any] = {
     "OwnLinkUrlIn": {"integrationIdentifier": "slack-main"},
     "ChannelEndpointPatch": {"endpoint": {"channelId": "C024BE92M"}},
     "CredentialsIn": {"providerId": "fcm", "credentials": {"deviceTokens": ["a-device-token"]}},
+    "SegmentIn": {
+        "key": "gold-members",
+        "name": "Gold members",
+        "condition": {"==": [{"var": "subscriber.data.plan"}, "gold"]},
+    },
+    "SegmentPatch": {"description": "Everyone with the gold plan"},
+    "SegmentPreviewIn": {"condition": {"==": [{"var": "subscriber.locale"}, "de"]}},
     "TopicIn": {"key": "release-news", "name": "Release news", "isOpen": True},
     "TopicPatch": {"name": "Release news"},
     "SubscriptionsIn": {"subscriberIds": ["ada"], "name": "Release news"},

@@ -62,6 +62,7 @@ PATH_PARAMETERS = {
     "address": "The suppressed address as it is stored: an e-mail address, or a phone number with its country code.",
     "apiKeyId": "The `_id` of the API key, not its secret.",
     "channel": "The channel that the address is suppressed for.",
+    "segmentKey": "The key of the segment.",
     "contextId": "Your own id of the context, such as `acme`.",
     "contextType": "The type of the context, such as `tenant`.",
     "connectionIdentifier": "The identifier of the channel connection.",

@@ -1,0 +1,1 @@
+"""Segments: people who meet a condition."""

@@ -1,0 +1,52 @@
+"""Creating, changing and deleting segments, for the API and for promotion."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from clarion.clock import Millis
+from clarion.db.port import Connection
+from clarion.environments.configuration import raise_configuration_version
+from clarion.errors import AlreadyExists, Invalid
+from clarion.ids import EnvironmentId, SegmentKey
+from clarion.segments import store
+from clarion.segments.condition import find_problem
+from clarion.segments.model import MAX_SEGMENTS, Segment
+
+
+def check_condition(condition: Any) -> None:
+    problem = find_problem(condition)
+    if problem is not None:
+        raise Invalid.field("condition", problem)
+
+
+async def create_segment(
+    db: Connection, environment_id: EnvironmentId, key: SegmentKey, fields: Mapping[str, Any], now: Millis
+) -> Segment:
+    check_condition(fields["condition"])
+    # Locks the environment, so that two callers do not exceed the limit together.
+    await raise_configuration_version(db, environment_id)
+    if await store.count_segments(db, environment_id) >= MAX_SEGMENTS:
+        raise Invalid.field("key", f"would be more than {MAX_SEGMENTS} segments in this environment; delete one", key)
+    segment = await store.insert_segment(db, environment_id, key, fields, now)
+    if segment is None:
+        raise AlreadyExists(f"Segment '{key}' exists already; change it by PATCH")
+    return segment
+
+
+async def change_segment(
+    db: Connection, environment_id: EnvironmentId, key: SegmentKey, fields: Mapping[str, Any], now: Millis
+) -> tuple[Segment, Segment]:
+    """Write the fields that are given; returns the segment before and after."""
+    if "condition" in fields:
+        check_condition(fields["condition"])
+    await raise_configuration_version(db, environment_id)
+    before = await store.get_segment(db, environment_id, key, for_update=True)
+    return before, await store.update_segment(db, before, fields, now)
+
+
+async def delete_segment(db: Connection, environment_id: EnvironmentId, key: SegmentKey) -> Segment:
+    """Delete the segment; triggers that were accepted before still reach its people."""
+    await raise_configuration_version(db, environment_id)
+    segment = await store.get_segment(db, environment_id, key, for_update=True)
+    await store.delete_segment(db, segment)
+    return segment
