@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+from clarion.clock import SECOND, Millis
 from clarion.errors import StoreUnavailable
 
 PAUSE_SECONDS = 1.0
@@ -23,6 +24,10 @@ IDLE_SECONDS = 0.5
 """How often queues are looked at although nobody announces work."""
 FAILING_AFTER = 3
 """Failures in a row after which a service counts as failing."""
+
+LOOK_SECONDS = 5.0
+"""How often to look for what is due at a moment at least: the signal of another process may be lost."""
+_LOCKED_SECONDS = 0.1
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +46,8 @@ class ServiceName(StrEnum):
     WORK_ANNOUNCEMENTS = "work_announcements"
     """Wakes the workers of other processes."""
     SNOOZES = "snoozes"
+    DUE_TRIGGERS = "due_triggers"
+    """Begins triggers at their moment."""
     RETENTION = "retention"
     ENVIRONMENT_DELETION = "environment_deletion"
     ERASURES = "erasures"
@@ -114,6 +121,15 @@ class ServiceState:
     @property
     def is_failing(self) -> bool:
         return self.failures_in_a_row >= FAILING_AFTER
+
+
+def pause_until(next_at: Millis | None, now: Millis) -> float:
+    """How many seconds to sleep at most until something is due; None: as far as is known, nothing."""
+    if next_at is None:
+        return LOOK_SECONDS
+    seconds = (next_at - now) / SECOND
+    # What is due but was skipped is locked for a moment.
+    return min(LOOK_SECONDS, seconds if seconds > 0 else _LOCKED_SECONDS)
 
 
 class Supervisor:

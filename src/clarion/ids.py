@@ -134,6 +134,14 @@ def new_id(now: Millis) -> bytes:
     return (time_part >> 12 << 16 | 0x7000 | time_part & 0xFFF).to_bytes(8) + _next_random_part()
 
 
+def new_id_for(moment: Millis, now: Millis) -> bytes:
+    """An id that sorts like one which is made at a later moment; those for the same moment sort by their creation."""
+    created = _next_time_part(now) & (1 << 54) - 1
+    tail = created << 20 | int.from_bytes(random_bytes(3)) >> 4
+    low = 0b10 << 62 | tail & (1 << 62) - 1
+    return moment.to_bytes(6) + (0x7000 | tail >> 62).to_bytes(2) + low.to_bytes(8)
+
+
 @contextmanager
 def own_ids() -> Iterator[None]:
     """Let the code inside make ids by a clock of its own: a leap of it does not disturb the order of other ids."""

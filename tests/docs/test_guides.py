@@ -26,6 +26,7 @@ _RUN = (
         "push",
         "chat",
         "digests",
+        "schedules",
         "preferences",
         "failover",
         "chat-addresses",

@@ -11,8 +11,9 @@ from clarion.engine.recipients import expand_trigger
 from clarion.engine.unit import run_unit
 from clarion.ids import EnvironmentId, SubscriberKey
 from clarion.jobs.lanes import LaneSet, lane_of
-from clarion.triggers.actions import Accepted, TriggerRequest, accept_triggers
+from clarion.triggers.actions import Accepted, accept_triggers
 from clarion.triggers.model import AddressedPerson, Trigger
+from clarion.triggers.requests import TriggerRequest
 from clarion.triggers.store import LIST_BATCHES_BESIDE, mark_triggers_done
 from tests.engine.support import Interrupted, World, in_app
 

@@ -35,7 +35,11 @@ FOUND_BY: list[tuple[Query, str]] = [
     (trigger_store.LIST_MEMBERSHIPS, "topic_subscriptions_member (environment_id=? AND topic_id=? AND subscriber_id=?"),
     (trigger_store.LIST_RECIPIENT_BATCHES, "trigger_parts_queued (environment_id=? AND priority=? AND trigger_id=?)"),
     (trigger_store.LIST_RECENT_RUNS, "notifications_subscriber (environment_id=? AND subscriber_id=?)"),
-    (trigger_store.LIST_RECENT_TRIGGERS, "triggers USING INDEX sqlite_autoindex_triggers_1 (environment_id=?)"),
+    (
+        trigger_store.LIST_RECENT_TRIGGERS,
+        "triggers USING INDEX sqlite_autoindex_triggers_1 (environment_id=? AND id<?)",
+    ),
+    (trigger_store.LIST_SCHEDULED_TRIGGERS, "triggers_scheduled (environment_id=?)"),
     (
         trigger_store.FIND_NEWEST_RUN,
         "notifications_workflow (environment_id=? AND workflow_id=? AND step_types=? AND id<?)",

@@ -10,6 +10,7 @@ from clarion.clock import Millis
 from clarion.conditions import Circumstances, CompiledLogic, ConditionResult, decide_filters
 from clarion.db.port import Connection
 from clarion.engine.digests import DigestWindows
+from clarion.engine.endings import close, end_stopped, stop_on_fail
 from clarion.engine.load import add_past
 from clarion.engine.masking import mask_result
 from clarion.engine.records import Run, link_variables, variables_of
@@ -31,14 +32,13 @@ from clarion.engine.steps.throttle import find_passes
 from clarion.engine.texts import note_texts
 from clarion.engine.throttles import ThrottlePasses
 from clarion.ids import EnvironmentId
-from clarion.jobs.details import DetailCode, canceled_detail
+from clarion.jobs.details import DetailCode
 from clarion.jobs.model import FINISHED, Job, JobQueue
 from clarion.monitoring.logs import describe_error
 from clarion.preferences.model import DecidingLayer, decide_channel, layers_of
 from clarion.templates import TemplateProblem, make_texts, render_value
 from clarion.templates.texts import NAME
 from clarion.times import is_within
-from clarion.triggers.model import TriggerState
 from clarion.vocabulary import Channel, JobStatus, StepType
 from clarion.work import WorkBudget, spending
 from clarion.workflows.controls import ControlsProblem
@@ -93,8 +93,7 @@ class Advance:
         return False
 
     async def _run(self, run: Run) -> None:
-        if not run.is_new and run.is_canceled:
-            _cancel(run, self._now)
+        if end_stopped(run, self._now):
             return
         for place, job in enumerate(run.jobs):
             if job.status in FINISHED:
@@ -302,9 +301,9 @@ def _settle(run: Run, place: int, outcome: StepOutcome, now: Millis) -> bool:
         case Failed(messages):
             job.status = JobStatus.FAILED
             run.messages += messages
-            _stop_on_fail(run, place, now)
+            stop_on_fail(run, place, now)
         case Waiting(until):
-            job.wait(until, JobQueue.DECIDE)
+            job.wait(_limit_wait(run, job, until), JobQueue.DECIDE)
             return False
         case Sending(messages):
             job.enqueue(now, JobQueue.SEND)
@@ -312,10 +311,10 @@ def _settle(run: Run, place: int, outcome: StepOutcome, now: Millis) -> bool:
             return False
         case Merged(into):
             run.digested_into = into
-            _close(run, place, JobStatus.MERGED, DetailCode.DIGEST_MERGED, now)
+            close(run, place, JobStatus.MERGED, DetailCode.DIGEST_MERGED, now)
             return False
-        case Ended():
-            _close(run, place, JobStatus.SKIPPED, DetailCode.RUN_THROTTLED, now)
+        case Ended(status, reason, raw):
+            close(run, place, status, reason, now, raw=raw)
             return False
     return True
 
@@ -326,35 +325,8 @@ def _postpone(run: Run, now: Millis) -> None:
         run.jobs[0].enqueue(now, JobQueue.DECIDE)
 
 
-def _cancel(run: Run, now: Millis) -> None:
-    """End a run whose trigger was canceled, unless its window has to be handed to another run first."""
-    if _leads_until_cancel(run):
-        return
-    for job in run.jobs:
-        if job.status not in FINISHED and job.status is not JobStatus.RUNNING:
-            job.details.append(canceled_detail(now))
-            job.changed = True
-            job.finish(JobStatus.CANCELED)
-
-
-def _leads_until_cancel(run: Run) -> bool:
-    """Whether it leads a digest window, and the cancel of its fan-out has not come to it yet."""
-    if run.trigger.state is not TriggerState.CANCELING:
-        return False
-    return any(job.status is JobStatus.DELAYED and run.step_of(job).type is StepType.DIGEST for job in run.jobs)
-
-
-def _close(run: Run, place: int, status: JobStatus, reason: DetailCode, now: Millis) -> None:
-    """End the run at this step; those behind it say why."""
-    run.jobs[place].status = status
-    for job in run.jobs[place + 1 :]:
-        job.status = status
-        job.note(now, reason)
-
-
-def _stop_on_fail(run: Run, place: int, now: Millis) -> None:
-    """Cancel what is left of the run where the failed step asks for it."""
-    if run.step_of(run.jobs[place]).should_stop_on_fail:
-        for job in run.jobs[place + 1 :]:
-            job.status = JobStatus.CANCELED
-            job.note(now, DetailCode.CANCELED_BY_FAILURE)
+def _limit_wait(run: Run, job: Job, until: Millis) -> Millis:
+    """A run waits no longer than until its trigger expires, but for a window that others may join."""
+    expires_at = run.trigger.expires_at
+    is_window = run.step_of(job).type is StepType.DIGEST
+    return until if expires_at is None or is_window else min(until, expires_at)

@@ -19,9 +19,11 @@ from clarion.jobs.lanes import ALL_LANES, LaneSet, lock_lanes
 from clarion.jobs.model import FINISHED
 from clarion.runs.status import settle_run_statuses
 from clarion.sending.claim import wait_for_claims
+from clarion.triggers import canceling
 from clarion.triggers import store as triggers
 from clarion.triggers.model import Trigger, TriggerState
 
+_NOT_EXPANDED = frozenset({TriggerState.SCHEDULED, TriggerState.QUEUED, TriggerState.EXPANDING})
 CHUNK = 500
 """How many runs one unit of work cancels."""
 
@@ -39,17 +41,17 @@ async def cancel_transaction(
     trigger = await triggers.lock_trigger(db, environment_id, wanted.id)
     if trigger is None or trigger.is_canceled:
         return False
-    batches = await triggers.delete_batches_of_trigger(db, environment_id, trigger.id)
-    stopped = batches > 0 or trigger.state in (TriggerState.QUEUED, TriggerState.EXPANDING)
+    batches = await canceling.delete_batches_of_trigger(db, environment_id, trigger.id)
+    stopped = batches > 0 or trigger.state in _NOT_EXPANDED
     canceled, last = await _cancel_chunk(db, trigger, after=None, now=now)
     if stopped or canceled or last is None:
         return stopped or canceled > 0
-    return await triggers.has_unfinished_runs(db, environment_id, trigger.id, after=last)
+    return await canceling.has_unfinished_runs(db, environment_id, trigger.id, after=last)
 
 
 async def continue_cancel(db: Connection, environment_id: EnvironmentId, now: Millis) -> None:
     """Cancel the next runs of a large fan-out, unless another worker is at it."""
-    trigger = await triggers.claim_canceling(db, environment_id)
+    trigger = await canceling.claim_canceling(db, environment_id)
     if trigger is None:
         return
     after = trigger.position.after if trigger.position else None
@@ -61,7 +63,7 @@ async def _cancel_chunk(
 ) -> tuple[int, NotificationId | None]:
     """Cancel runs behind `after`; returns how much was stopped, and the last of these runs where there may be more."""
     environment_id = trigger.environment_id
-    ids = await triggers.list_run_ids(db, environment_id, trigger.id, after=after, limit=CHUNK)
+    ids = await canceling.list_run_ids(db, environment_id, trigger.id, after=after, limit=CHUNK)
     digesting = await jobs.list_digest_jobs(db, environment_id, ids)
     if digesting:
         lanes = LaneSet.of({one.lane for one in digesting})
@@ -78,7 +80,7 @@ async def _cancel_chunk(
     await settle_run_statuses(db, environment_id, ids, now)
     last = ids[-1] if len(ids) == CHUNK else None
     if canceled or last or trigger.state is not TriggerState.DONE:
-        await triggers.mark_canceled(db, environment_id, trigger.id, position=last)
+        await canceling.mark_canceled(db, environment_id, trigger.id, position=last)
     return canceled, last
 
 

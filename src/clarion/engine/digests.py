@@ -101,7 +101,7 @@ UPDATE_WINDOWS = sql("""
     WHERE environment_id = :environment_id AND id = :id
 """)
 EVENTS = Insert("digest_events", "environment_id", "window_id", "generation", "job_id", "trigger_id")
-# The first events of each window, and how many there are; those of canceled triggers do not count.
+# The first events of each window, and how many there are, without those of triggers that are canceled or have expired.
 LIST_EVENTS = sql("""
     SELECT window_id, job_id, trigger_id, created_at, size, total FROM (
         SELECT e.window_id, e.job_id, e.trigger_id, t.created_at, octet_length(t.payload) AS size, w.leader_id,
@@ -112,7 +112,7 @@ LIST_EVENTS = sql("""
             ON e.environment_id = w.environment_id AND e.window_id = w.id AND e.generation = w.generation
         JOIN triggers AS t ON t.environment_id = e.environment_id AND t.id = e.trigger_id
         WHERE w.environment_id = :environment_id AND w.id {any:window_ids}
-        AND t.state NOT IN ('canceled', 'canceling')
+        AND t.state NOT IN ('canceled', 'canceling') AND (t.expires_at IS NULL OR t.expires_at > :now)
     ) AS ranked
     WHERE place <= :limit OR job_id = leader_id
 """)
@@ -181,7 +181,7 @@ class DigestWindows:
         if not window_ids:
             return
         scope = {"environment_id": self._environment_id}
-        rows = await self._db.fetch(LIST_EVENTS, **scope, window_ids=window_ids, limit=MAX_EVENTS)
+        rows = await self._db.fetch(LIST_EVENTS, **scope, window_ids=window_ids, limit=MAX_EVENTS, now=self._now)
         events_of: dict[bytes, list[_DigestEvent]] = {}
         for row in rows:
             events_of.setdefault(row["window_id"], []).append(_event(row))
@@ -224,7 +224,7 @@ class DigestWindows:
     async def close(self, leader_id: JobId) -> ClosedWindow | None:
         """Close the window that the job leads, and return its events; None if it leads none.
 
-        Events of a canceled fan-out may still be in it; they do not count.
+        Events of a canceled fan-out, and of triggers that have expired, may still be in it; they do not count.
         """
         await self.load_led([leader_id])
         window_id = self._led.get(leader_id)

@@ -87,6 +87,10 @@ class Run(Struct, kw_only=True):
         """Whether its trigger was canceled, and it is not needed for events of others."""
         return self.trigger.is_canceled and not self.carries_others
 
+    def is_expired(self, now: Millis) -> bool:
+        """Whether its trigger has expired, and it is not needed for events of others."""
+        return self.trigger.is_expired(now) and not self.carries_others
+
     @property
     def carries_others(self) -> bool:
         """Whether a digest of this run holds events of other triggers."""

@@ -32,6 +32,7 @@ from clarion.providers.sending.gateway import ProviderGateway
 from clarion.sending.claim import LEASE
 from clarion.sending.outgoing import ReceiptsUrl, nowhere
 from clarion.sending.sender import Sender
+from clarion.triggers.due import DueTriggers
 from clarion.vault import Vault
 from clarion.vocabulary import Channel
 from clarion.webhooks.sender import WebhookSender
@@ -181,11 +182,13 @@ class Engine:
         self.webhooks = WebhookSender(
             database, clock=clock, vault=vault, gateway=gateway, tracer=tracer, measures=self._measures
         )
+        self.due_triggers = DueTriggers(database, clock=clock, bus=bus)
         bus.listen(Signal.WORK, self.wake)
 
     def wake(self) -> None:
         """There may be work."""
         self._hint.set()
+        self.due_triggers.wake()
 
     def list_services(self, grace_seconds: float | None = None) -> list[BackgroundService]:
         """The work of the engine; at the end, calls of providers that are under way have the grace period."""
@@ -198,6 +201,7 @@ class Engine:
         )
         return [
             lanes,
+            self.due_triggers.make_service(),
             *self.membership.list_services(),
             *self.sender.list_services(grace_seconds),
             self.webhooks.make_service(grace_seconds),
@@ -205,7 +209,8 @@ class Engine:
 
     async def drain(self) -> None:
         """Work until nothing is due at this moment."""
-        while await self.work_lanes() or await self.sender.work() or await self.webhooks.work():
+        works = (self.due_triggers.work, self.work_lanes, self.sender.work, self.webhooks.work)
+        while any([await work() for work in works]):
             pass
         if self._traces is not None:
             await self._traces.finish()

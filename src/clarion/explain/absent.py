@@ -90,7 +90,7 @@ async def explain_absence(db: Connection, request: ExplainRequest, trigger: Trig
         workflow_key=None if workflow is None else workflow.key,
         transaction_key=trigger.transaction_key,
         channels={} if version is None else dict.fromkeys(version.channels, _result(main)),
-        decisions=[*_list_beginnings(trigger, workflow, version, request.now), *reasons],
+        decisions=[*_list_beginnings(trigger, workflow, version, request.now, facts.accepted_at), *reasons],
         warnings=facts.warnings,
     )
 
@@ -105,14 +105,27 @@ def _result(main: Decision) -> ChannelResult:
 
 
 def _list_beginnings(
-    trigger: Trigger, workflow: Workflow | None, version: WorkflowVersion | None, now: Millis
+    trigger: Trigger,
+    workflow: Workflow | None,
+    version: WorkflowVersion | None,
+    now: Millis,
+    accepted_at: Millis | None,
 ) -> Iterator[Decision]:
     if workflow is None or version is None:
         return
     at = trigger.created_at
-    summary = f"The workflow '{workflow.name}' was triggered on {moment_text(at, now)}."
+    summary = f"{triggered_text(workflow.name, at, accepted_at, now)}."
     values = {"workflowId": workflow.key, "version": version.number, "critical": trigger.priority.is_critical}
     yield derived(at, DecisionKind.WORKFLOW, Verdict.PASSED, summary, values)
+
+
+def triggered_text(name: str, at: Millis, accepted_at: Millis | None, now: Millis) -> str:
+    """When a workflow was triggered, and for when if that was later."""
+    if accepted_at is None:
+        return f"The workflow '{name}' was triggered on {moment_text(at, now)}"
+    return (
+        f"The workflow '{name}' was triggered on {moment_text(accepted_at, now)}, for {moment_text(at, now)} (sendAt)"
+    )
 
 
 async def _list_reasons(
@@ -259,6 +272,16 @@ def _decide_everyone(request: ExplainRequest, trigger: Trigger) -> Decision:
 async def _decide_progress(db: Connection, request: ExplainRequest, trigger: Trigger, facts: TriggerFacts) -> Decision:
     """What became of a person whom the trigger is for, although there is no run."""
     person, waiting = request.person, (DecisionKind.RECIPIENT, Verdict.WAITING)
+    if trigger.state is TriggerState.SCHEDULED:
+        text = f"The trigger waits for its moment, {moment_text(trigger.created_at, request.now)} (sendAt)."
+        remedy = "Without `sendAt`, a trigger begins at once; DELETE /v1/events/trigger/{transactionId} cancels it."
+        return derived(request.now, *waiting, text, {"sendAt": iso_text(trigger.created_at)}, remedy)
+    if trigger.state is TriggerState.REFUSED:
+        text = "At the moment of the trigger (sendAt), the workflow was deleted, inactive or without active steps."
+        remedy = "Activate the workflow, then trigger it again with another transactionId."
+        return derived(
+            trigger.created_at, DecisionKind.WORKFLOW, Verdict.STOPPED, text, {"state": trigger.state}, remedy
+        )
     if trigger.state is TriggerState.QUEUED:
         text = "The trigger is accepted, and waits for a worker."
         return derived(request.now, *waiting, text, {"state": trigger.state})

@@ -83,7 +83,7 @@ async def explain_workflow(db: Connection, request: ExplainRequest, reference: s
     if workflow is None:
         return _without_workflow(request, reference)
     person_id = None if request.person is None else request.person.id
-    triggers = await list_recent_triggers(db, request.environment_id, workflow.id, person_id)
+    triggers = await list_recent_triggers(db, request.environment_id, workflow.id, person_id, request.now)
     runs = await _list_runs(db, request, triggers)
     meant = await _list_meant(db, request, triggers, runs)
     if not meant:

@@ -187,6 +187,7 @@ RULES: dict[str | None, Rule] = {
     DetailCode.CLICKED_BY_MACHINE: reported(Verdict.PASSED, "a program followed a link, which is no click"),
     DetailCode.MESSAGE_DELETED: sending.deleted,
     DetailCode.CANCELED: sending.canceled,
+    DetailCode.EXPIRED: sending.expired,
     DetailCode.CANCELED_BY_FAILURE: decide_always(
         DecisionKind.CANCEL,
         Verdict.STOPPED,

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.errors import NotFound
-from clarion.explain.absent import list_repeats
+from clarion.explain.absent import list_repeats, triggered_text
 from clarion.explain.model import (
     CHANNEL_WORDS,
     ChannelResult,
@@ -19,7 +19,6 @@ from clarion.explain.model import (
     Verdict,
     derived,
     find_channel,
-    moment_text,
 )
 from clarion.explain.observed import Observed, ObservedJob, find_gap, list_marks
 from clarion.explain.rules import list_decisions
@@ -121,7 +120,8 @@ def _list_beginnings(run: StoredRun, now: Millis) -> Iterator[Decision]:
     if workflow is None or version is None:
         return
     at = run.notification.created_at if trigger is None else trigger.created_at
-    summary = f"The workflow '{workflow.name}' was triggered on {moment_text(at, now)}; version {version.number} ran."
+    triggered = triggered_text(workflow.name, at, run.facts.accepted_at, now)
+    summary = f"{triggered}; version {version.number} ran."
     values = {"workflowId": workflow.key, "version": version.number, "critical": run.was_critical}
     yield derived(at, kind, Verdict.PASSED, summary, values)
     remedy = "Switch the step on and save the workflow; later triggers run it."

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clarion.clock import Millis, iso_text
-from clarion.explain.model import CHANNEL_WORDS, Decision, DecisionKind, Verdict, list_text, sentence
+from clarion.explain.model import CHANNEL_WORDS, Decision, DecisionKind, Verdict, list_text, sentence, with_moments
 from clarion.explain.observed import Observed
 from clarion.sending.model import PassedOver
 from clarion.sending.suppressions.model import Suppression, fold_address
@@ -297,3 +297,12 @@ def canceled(observed: Observed) -> Decision:
     summary = f"The trigger was canceled on {observed.moment(observed.at)}, before the step was done."
     remedy = "Trigger the workflow again, with another transactionId."
     return observed.decision(DecisionKind.CANCEL, Verdict.STOPPED, summary, remedy)
+
+
+def expired(observed: Observed) -> Decision:
+    expires_at = observed.raw.get("expiresAt")
+    moment = observed.moment(Millis(expires_at)) if isinstance(expires_at, int) else "a moment that was not recorded"
+    summary = f"The trigger expired on {moment} (expiresAt), before the step was done."
+    remedy = "Trigger the workflow again, with another transactionId and a later expiresAt."
+    values = with_moments(observed.raw, "expiresAt")
+    return observed.decision(DecisionKind.CANCEL, Verdict.STOPPED, summary, remedy, values=values)

@@ -18,19 +18,20 @@ from clarion.ids import (
     WorkflowId,
     WorkflowKey,
     find_id,
+    last_id,
 )
 from clarion.jobs.lanes import lane_of
 from clarion.jsontext import json_value
 from clarion.subscribers.model import Subscriber
 from clarion.topics.model import is_of_context
-from clarion.triggers.model import TopicTarget, Trigger
+from clarion.triggers.model import TopicTarget, Trigger, TriggerState
 from clarion.triggers.store import list_triggers_by_id
 from clarion.vocabulary import find_nearest
 from clarion.workflows.model import Workflow
 from clarion.workflows.store import workflow_of
 
 FIND_FACTS = sql("""
-    SELECT repeats, repeated_at, runs_deleted_at, warnings FROM triggers
+    SELECT repeats, repeated_at, runs_deleted_at, warnings, accepted_at FROM triggers
     WHERE environment_id = :environment_id AND id = :id
 """)
 LIST_TOPICS = sql("SELECT id FROM topics WHERE environment_id = :environment_id AND id {any:ids}")
@@ -59,8 +60,14 @@ LIST_RECENT_RUNS = sql("""
 LIST_RECENT_TRIGGERS = sql("""
     SELECT id FROM (
         SELECT id, workflow_id FROM triggers
-        WHERE environment_id = :environment_id ORDER BY id DESC LIMIT :looked_at
+        WHERE environment_id = :environment_id AND id <= :last ORDER BY id DESC LIMIT :looked_at
     ) AS recent WHERE workflow_id = :workflow_id ORDER BY id DESC LIMIT :limit
+""")
+LIST_SCHEDULED_TRIGGERS = sql("""
+    SELECT id FROM (
+        SELECT id, workflow_id FROM triggers
+        WHERE environment_id = :environment_id AND state = 'scheduled' ORDER BY lane LIMIT :looked_at
+    ) AS recent WHERE workflow_id = :workflow_id LIMIT :limit
 """)
 FIND_NEWEST_RUN = sql("""
     SELECT trigger_id FROM notifications
@@ -132,6 +139,8 @@ class TriggerFacts(Struct, frozen=True):
     """When retention first deleted runs of it."""
     warnings: list[str] = []
     """What the response to it warned of."""
+    accepted_at: Millis | None = None
+    """When it was accepted, if it was for a later moment."""
 
 
 async def find_facts(db: Connection, trigger: Trigger) -> TriggerFacts:
@@ -139,7 +148,7 @@ async def find_facts(db: Connection, trigger: Trigger) -> TriggerFacts:
     if row is None:
         return TriggerFacts()
     warnings = json_value(row["warnings"]) or []
-    return TriggerFacts(row["repeats"] or 0, row["repeated_at"], row["runs_deleted_at"], warnings)
+    return TriggerFacts(row["repeats"] or 0, row["repeated_at"], row["runs_deleted_at"], warnings, row["accepted_at"])
 
 
 async def list_existing_topics(db: Connection, trigger: Trigger) -> set[TopicId]:
@@ -192,21 +201,26 @@ async def is_in_recipient_batch(db: Connection, trigger: Trigger, person: Subscr
 
 
 async def list_recent_triggers(
-    db: Connection, environment_id: EnvironmentId, workflow_id: WorkflowId, subscriber_id: SubscriberId | None
+    db: Connection,
+    environment_id: EnvironmentId,
+    workflow_id: WorkflowId,
+    subscriber_id: SubscriberId | None,
+    now: Millis,
 ) -> list[Trigger]:
-    """Triggers of a workflow that may be for a person, newest first.
+    """Triggers of a workflow that may be for a person, newest first, and then those that wait for their moment.
 
     They are found by runs of the person, by runs of others, and among the newest of the environment.
     """
     scope = {"environment_id": environment_id, "workflow_id": workflow_id}
     limits = {"looked_at": LOOKED_AT, "limit": _TRIGGERS}
-    trigger_ids = {row["id"] for row in await db.fetch(LIST_RECENT_TRIGGERS, **scope, **limits)}
+    trigger_ids = {row["id"] for row in await db.fetch(LIST_RECENT_TRIGGERS, **scope, **limits, last=last_id(now))}
+    trigger_ids |= {row["id"] for row in await db.fetch(LIST_SCHEDULED_TRIGGERS, **scope, **limits)}
     if subscriber_id is not None:
         rows = await db.fetch(LIST_RECENT_RUNS, **scope, **limits, subscriber_id=subscriber_id)
         trigger_ids |= {row["trigger_id"] for row in rows}
     trigger_ids |= await _list_triggers_of_others(db, environment_id, workflow_id)
     triggers = await list_triggers_by_id(db, environment_id, sorted(trigger_ids)) if trigger_ids else {}
-    return [triggers[one] for one in sorted(triggers, reverse=True)]
+    return sorted(triggers.values(), key=lambda one: (one.state is not TriggerState.SCHEDULED, one.id), reverse=True)
 
 
 async def find_deleted_workflow(db: Connection, environment_id: EnvironmentId, key: WorkflowKey) -> Workflow | None:

@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Sequence
 
-from clarion.background import BackgroundService, ServiceName
+from clarion.background import BackgroundService, ServiceName, pause_until
 from clarion.bus import Bus
-from clarion.clock import SECOND, Clock, Millis
+from clarion.clock import Clock, Millis
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.ids import EnvironmentId, new_id
@@ -17,13 +17,9 @@ from clarion.messages.model import InboxMessage, InboxOwner
 from clarion.webhooks.events import append_message_events
 from clarion.webhooks.model import EventType
 
-IDLE_SECONDS = 5.0
-"""How long to sleep at most: the signal of a snooze in another process may be lost."""
-
 _WOKEN_TOGETHER = 100
 _SETTLE_SECONDS = 1.0
 """Signals announce any work and never stop under load, so there is at most one look in this time."""
-_LOCKED_SECONDS = 0.1
 
 FIND_NEXT_WAKE = sql("""
     SELECT snoozed_until, environment_id FROM messages
@@ -62,7 +58,7 @@ class Waker:
         return BackgroundService(
             name=ServiceName.SNOOZES,
             run_once=self.work,
-            interval=self._choose_pause,
+            interval=lambda: pause_until(self.next_at, self._clock.now()),
             wake_up=self._hint,
             settle_seconds=_SETTLE_SECONDS,
         )
@@ -76,13 +72,6 @@ class Waker:
         woken = await self._database.transaction(lambda db: wake_due_messages(db, now, limit=_WOKEN_TOGETHER))
         publish_arrivals(self._bus, [Arrival(one.environment_id, one.subscriber_id, one.id) for one in woken])
         return bool(woken)
-
-    def _choose_pause(self) -> float:
-        if self.next_at is None:
-            return IDLE_SECONDS
-        until_next = (self.next_at - self._clock.now()) / SECOND
-        # Messages that are due but were skipped are locked for a moment.
-        return min(IDLE_SECONDS, until_next if until_next > 0 else _LOCKED_SECONDS)
 
 
 async def find_next_wake(db: Connection) -> Millis | None:

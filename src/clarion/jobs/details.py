@@ -174,6 +174,7 @@ class DetailCode(StrEnum):
     # It ends in another way.
     MESSAGE_DELETED = "message_deleted", DetailStatus.SUCCESS, "Message was deleted"
     CANCELED = "canceled", DetailStatus.SUCCESS, "Step canceled"
+    EXPIRED = "expired", DetailStatus.SUCCESS, "Step was not done before the trigger expired"
     CANCELED_BY_FAILURE = (
         "canceled_by_failure",
         DetailStatus.SUCCESS,
@@ -244,6 +245,11 @@ def read_details(job_id: JobId, text: str) -> list[ExecutionDetail]:
 def canceled_detail(now: Millis) -> ExecutionDetail:
     """Why a job is canceled by its caller."""
     return ExecutionDetail.of(DetailCode.CANCELED, now, raw={"reason": "canceled by the caller"})
+
+
+def expired_detail(expires_at: Millis | None, now: Millis) -> ExecutionDetail:
+    """Why a job is canceled that had not begun when its trigger expired."""
+    return ExecutionDetail.of(DetailCode.EXPIRED, now, raw={"expiresAt": expires_at})
 
 
 def code_of(detail: ExecutionDetail) -> str | None:

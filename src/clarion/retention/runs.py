@@ -24,7 +24,7 @@ KEPT_FOR = (DataKind.RUNS, DataKind.IN_APP_MESSAGES, DataKind.OUTBOX)
 # Each look-up finds the first row of an index: asked for any row, or whether there is one, PostgreSQL may join whole
 # tables.
 _UNNEEDED = """
-    t.state NOT IN ('queued', 'splitting', 'canceling')
+    t.state NOT IN ('scheduled', 'queued', 'splitting', 'canceling')
     AND (
         SELECT 1 FROM notifications AS n WHERE n.environment_id = t.environment_id AND n.trigger_id = t.id
         ORDER BY n.id LIMIT 1

@@ -25,7 +25,7 @@ from clarion.integrations.model import Integration
 from clarion.integrations.store import IntegrationCache
 from clarion.jobs import sends as sends_store
 from clarion.jobs import store as jobs
-from clarion.jobs.details import DetailCode, ExecutionDetail, canceled_detail
+from clarion.jobs.details import DetailCode, ExecutionDetail, canceled_detail, expired_detail
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE, Job, JobQueue, Priority
 from clarion.jobs.sends import PostponedSend
 from clarion.jsontext import json_value
@@ -57,12 +57,13 @@ LIST_MESSAGES = sql("""
 """)
 # Apps get the payload with a push message.
 LIST_TRIGGERS_WITH_PAYLOAD = sql("""
-    SELECT id, overrides, state, payload FROM triggers WHERE environment_id = :environment_id AND id {any:ids}
+    SELECT id, overrides, state, expires_at, payload FROM triggers
+    WHERE environment_id = :environment_id AND id {any:ids}
 """)
 LIST_TRIGGERS = sql("""
-    SELECT id, overrides, state FROM triggers
+    SELECT id, overrides, state, expires_at FROM triggers
     WHERE environment_id = :environment_id AND id {any:ids}
-    AND (overrides IS NOT NULL OR state IN ('canceled', 'canceling'))
+    AND (overrides IS NOT NULL OR expires_at IS NOT NULL OR state IN ('canceled', 'canceling'))
 """)
 _ENTER_CLAIM = sql(f"""
     SELECT {CONFIGURATION_VERSION} AS configuration_version, pg_advisory_xact_lock_shared(:key), {PREFER_INDEX_SCANS}
@@ -79,6 +80,13 @@ class SendClaim(NamedTuple):
     """Whether more may be taken as soon as one that is in flight ends."""
     expired: int = 0
     """Those whose lease another worker let lapse."""
+
+
+class _SendTrigger(NamedTuple):
+    overrides: dict[str, Any]
+    payload: dict[str, Any]
+    is_canceled: bool
+    expires_at: Millis | None
 
 
 async def claim_sends(
@@ -103,7 +111,7 @@ async def claim_sends(
     await _load(db, environment_id, sends, now)
     await _add_endpoints(db, environment_id, sends, integrations.vault)
     await _add_addresses(db, environment_id, sends)
-    sends = await _drop_canceled(db, environment_id, sends, now)
+    sends = await _drop_stopped(db, environment_id, sends, now)
     await _add_contents(db, environment_id, sends, integrations, rows[0]["configuration_version"])
     planned = await plan_sends(db, environment_id, sends, now)
     waiting = [_wait(send, wait, now) for send, wait in planned if wait]
@@ -198,15 +206,22 @@ def _claimed_send(queue: SendQueue, row: Row, integrations: Sequence[Integration
     )
 
 
-async def _drop_canceled(
+async def _drop_stopped(
     db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis
 ) -> list[ClaimedSend]:
-    """Cancel jobs whose trigger was canceled, but for those that carry events of other triggers."""
-    dropped = [one for one in sends if one.is_canceled and (one.run is None or not one.run.carries_others)]
-    run_ids = [one.notification_id for one in dropped]
-    await jobs.cancel(db, environment_id, run_ids, canceled_detail(now), now)
-    await settle_run_statuses(db, environment_id, run_ids, now)
-    return [one for one in sends if one not in dropped]
+    """Cancel jobs whose trigger was canceled or has expired, but for those that carry events of other triggers."""
+    stopped = [send for send in sends if send.is_canceled or send.is_expired(now)]
+    dropped = [send for send in stopped if send.run is None or not send.run.carries_others]
+    canceled = [send.notification_id for send in dropped if send.is_canceled]
+    await jobs.cancel(db, environment_id, canceled, canceled_detail(now), now)
+    expired: dict[Millis | None, list[NotificationId]] = {}
+    for send in dropped:
+        if not send.is_canceled:
+            expired.setdefault(send.expires_at, []).append(send.notification_id)
+    for expires_at, run_ids in expired.items():
+        await jobs.cancel(db, environment_id, run_ids, expired_detail(expires_at, now), now)
+    await settle_run_statuses(db, environment_id, [send.notification_id for send in dropped], now)
+    return [send for send in sends if send not in dropped]
 
 
 async def _load(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis) -> None:
@@ -219,8 +234,10 @@ async def _load(db: Connection, environment_id: EnvironmentId, sends: Sequence[C
         send.add_message(_message(row), now)
         trigger = triggers.get(row["trigger_id"])
         if trigger is not None:
-            send.overrides, send.payload, send.is_canceled = trigger
-    await _add_runs(db, environment_id, [send for send in sends if send.needs_run or send.is_canceled])
+            send.overrides, send.payload = trigger.overrides, trigger.payload
+            send.is_canceled, send.expires_at = trigger.is_canceled, trigger.expires_at
+    asking = [send for send in sends if send.needs_run or send.is_canceled or send.is_expired(now)]
+    await _add_runs(db, environment_id, asking)
     await _add_entries(db, environment_id, sends)
     await _add_files(db, environment_id, sends)
 
@@ -265,10 +282,10 @@ def _read_ids(text: str | None) -> tuple[IntegrationId, ...]:
 
 async def _list_triggers(
     db: Connection, environment_id: EnvironmentId, trigger_ids: Iterable[TriggerId], *, with_payload: bool
-) -> dict[TriggerId, tuple[dict[str, Any], dict[str, Any], bool]]:
-    """Overrides, with the files that are attached, payloads if they are wanted, and whether they were canceled.
+) -> dict[TriggerId, _SendTrigger]:
+    """What sends need of their triggers: overrides with the files that are attached, and payloads if they are wanted.
 
-    Without payloads, only of those that have overrides or were canceled.
+    Without payloads, only of those that have overrides, expire or were canceled.
     """
     statement = LIST_TRIGGERS_WITH_PAYLOAD if with_payload else LIST_TRIGGERS
     rows = await db.fetch(statement, environment_id=environment_id, ids=list(trigger_ids))
@@ -279,7 +296,12 @@ async def _list_triggers(
         overrides |= {trigger_id: put_files(overrides[trigger_id], files) for trigger_id in attaching}
     payloads = {row["id"]: json_value(row["payload"]) for row in rows} if with_payload else {}
     return {
-        row["id"]: (overrides[row["id"]], payloads.get(row["id"], {}), TriggerState(row["state"]).is_canceled)
+        row["id"]: _SendTrigger(
+            overrides[row["id"]],
+            payloads.get(row["id"], {}),
+            TriggerState(row["state"]).is_canceled,
+            row["expires_at"],
+        )
         for row in rows
     }
 

@@ -166,6 +166,8 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     """That of the trigger; loaded only for push messages, whose apps get it."""
     is_canceled: bool = False
     """Whether its trigger was canceled."""
+    expires_at: Millis | None = None
+    """When its trigger expires."""
     run: Run | None = None
     """Loaded only where an integration's conditions or overrides of a step look at it."""
     content: EnvironmentContent = NO_CONTENT
@@ -210,6 +212,9 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
             self.waiting += (message,)
         else:
             self.messages.append(message)
+
+    def is_expired(self, now: Millis) -> bool:
+        return self.expires_at is not None and self.expires_at <= now
 
     def end_as_canceled(self) -> None:
         """End the job as canceled: it was canceled during its attempt, so there is no other attempt."""

@@ -30,8 +30,10 @@ from clarion.simulate.fixture import copy_fixture
 from clarion.simulate.model import MAX_DURATION, MAX_MOMENTS, Scenario, Simulation
 from clarion.simulate.results import list_recipients
 from clarion.simulate.store import list_due
-from clarion.triggers.actions import Accepted, TriggerRequest, accept_triggers
+from clarion.triggers.actions import Accepted, accept_triggers
+from clarion.triggers.due import begin_due_triggers
 from clarion.triggers.model import make_transaction_key
+from clarion.triggers.requests import TriggerRequest
 from clarion.workflows.steps import check_definition
 
 log = logging.getLogger(__name__)
@@ -160,6 +162,10 @@ async def _simulate(db: Sandbox, source: ContentSource, scenario: Scenario) -> S
     accepted = await _accept(db, scenario.request if fixture is None else fixture.request, at)
     if fixture is None or accepted.trigger is None:
         return Simulation(outcome=accepted.outcome, errors=accepted.errors)
+    if scenario.begins_at > at:
+        await worker.run(Millis(scenario.begins_at - 1))
+        worker.move(scenario.begins_at)
+        await begin_due_triggers(db, scenario.begins_at, limit=1)
     await worker.work()
     await worker.run(scenario.until)
     return Simulation(

@@ -20,9 +20,9 @@ from clarion.simulate import store
 from clarion.simulate.model import Scenario
 from clarion.subscribers.store import ensure_subscribers
 from clarion.topics.store import list_topics_by_key
-from clarion.triggers.actions import TriggerRequest
 from clarion.triggers.model import AddressedPerson
 from clarion.triggers.recipients import people_of, topics_of
+from clarion.triggers.requests import TriggerRequest
 from clarion.vocabulary import StepType
 from clarion.workflows.actions import make_next_version
 from clarion.workflows.model import Workflow, WorkflowVersion, find_workflow_id

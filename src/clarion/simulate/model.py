@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from clarion.clock import DAY, SECOND, Millis
 from clarion.explain.model import Decision
-from clarion.triggers.actions import TriggerRequest
 from clarion.triggers.model import TriggerOutcome
+from clarion.triggers.requests import TriggerRequest
 from clarion.vocabulary import Channel
 from clarion.workflows.step_wire import StepIn
 
@@ -43,6 +43,8 @@ class Scenario(Struct, frozen=True, kw_only=True):
     request: TriggerRequest
     now: Millis
     at: Millis
+    begins_at: Millis
+    """When its runs begin: later than `at` if the trigger says so."""
     until: Millis
     limit: int
     """How many people are simulated."""

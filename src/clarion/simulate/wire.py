@@ -25,8 +25,8 @@ from clarion.simulate.model import (
     SimulatedRecipient,
     Simulation,
 )
-from clarion.triggers.actions import read_request
 from clarion.triggers.model import TriggerOutcome
+from clarion.triggers.requests import read_request
 from clarion.triggers.wire import TriggerIn
 from clarion.vocabulary import Channel
 from clarion.workflows.model import MAX_STEPS
@@ -57,7 +57,7 @@ class SimulationIn(TriggerIn):
     at: MomentText | None = None
     """The moment of the trigger; by default now."""
     until: MomentText | None = None
-    """When the simulation ends; by default 31 days after `at`."""
+    """When the simulation ends; by default 31 days after the runs begin."""
     preferences: PretendedIn | None = None
     """What the recipients are taken to want."""
     steps: Annotated[list[StepIn], Meta(max_length=MAX_STEPS)] | None = None
@@ -159,11 +159,13 @@ def read_scenario(environment_id: EnvironmentId, body: SimulationIn, now: Millis
         problems |= refusal.problems
     problems |= {one.path: [Problem(one.message)] for one in warnings}
     at = now if body.at is None else body.at.moment
-    until = Millis(at + DEFAULT_SPAN) if body.until is None else body.until.moment
+    begins_at = at if body.send_at is None else max(at, body.send_at.moment)
+    until = Millis(begins_at + DEFAULT_SPAN) if body.until is None else body.until.moment
     if abs(at - now) > MAX_SPAN:
         problems["at"] = [Problem("must be within 366 days of now", body.at)]
-    if not at <= until <= at + MAX_SPAN:
-        problems["until"] = [Problem("must be at most 366 days after `at`, and not before it", body.until)]
+    if not begins_at <= until <= begins_at + MAX_SPAN:
+        message = "must be at most 366 days after `at` (or `sendAt`, if that is later), and not before it"
+        problems["until"] = [Problem(message, body.until)]
     if body.steps is not None and body.version is not None:
         problems["version"] = [Problem("cannot be given together with steps", body.version)]
     if problems or request is None:
@@ -172,6 +174,7 @@ def read_scenario(environment_id: EnvironmentId, body: SimulationIn, now: Millis
         request=request,
         now=now,
         at=at,
+        begins_at=begins_at,
         until=until,
         limit=body.limit,
         overrides=PreferenceOverrides() if body.preferences is None else body.preferences.read(),

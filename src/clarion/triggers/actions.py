@@ -14,7 +14,7 @@ from clarion.contexts.actions import (
     insert_missing,
     list_unused_data,
 )
-from clarion.contexts.model import Contexts, read_contexts
+from clarion.contexts.model import Contexts
 from clarion.db.port import Connection
 from clarion.errors import Invalid, PayloadInvalid, Problem
 from clarion.http.input.unknown import InputWarning
@@ -27,10 +27,10 @@ from clarion.ids import (
     WorkflowVersionId,
     id_text,
     new_id,
+    new_id_for,
 )
 from clarion.jobs.model import Priority
 from clarion.jsontext import encode_json
-from clarion.monitoring.traces.model import TraceContext
 from clarion.subscribers.store import upsert_subscriber
 from clarion.topics.model import Topic
 from clarion.topics.store import list_topics_by_key
@@ -46,7 +46,7 @@ from clarion.triggers.attachments import (
 )
 from clarion.triggers.model import (
     MAX_PAYLOAD_BYTES,
-    AddressedPerson,
+    MAX_SEND_AHEAD,
     Recipients,
     TopicTarget,
     Trigger,
@@ -54,51 +54,15 @@ from clarion.triggers.model import (
     TriggerState,
     make_transaction_key,
 )
-from clarion.triggers.recipients import Wanted, people_of, read_actor, read_recipients, topics_of
+from clarion.triggers.recipients import people_of, topics_of
+from clarion.triggers.requests import TriggerRequest
 from clarion.triggers.transactions import note_repeats
-from clarion.triggers.wire import BroadcastIn, TopicRecipientIn, TriggerIn
+from clarion.triggers.wire import TopicRecipientIn
 from clarion.work import WorkBudget, spending
 from clarion.workflows.model import Workflow, WorkflowVersion
 from clarion.workflows.payloads import check_payload
 from clarion.workflows.schema_cost import PayloadTooCostly, SchemaProblem
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_reference
-
-
-class TriggerRequest(Struct, frozen=True, kw_only=True):
-    """A trigger as asked for; `wanted` is None for everyone."""
-
-    environment_id: EnvironmentId
-    name: str
-    wanted: Wanted | None
-    payload: dict[str, Any]
-    overrides: dict[str, Any] | None
-    transaction: str | None
-    actor: AddressedPerson | None
-    contexts: Contexts | None = None
-    keeps_contexts: bool = False
-    """Whether data of contexts that do not exist holds for this trigger alone, and none is stored."""
-    trace: TraceContext | None = None
-    """Of the request's span; None unless it is traced."""
-    keeps_fields: bool = False
-    """Whether what is said of people holds for this trigger alone."""
-    warnings: Sequence[str] = ()
-    """What the response warns of."""
-
-    @property
-    def has_context_data(self) -> bool:
-        """Whether the caller gives data of a context."""
-        return self.contexts is not None and any("data" in one for one in self.contexts.values())
-
-    def list_described(self) -> list[str]:
-        """Which of `to` and `actor` say something of people besides their keys."""
-        described = []
-        for one in self.wanted or ():
-            if isinstance(one, AddressedPerson) and one.fields:
-                described.append("to")
-                break
-        if self.actor is not None and self.actor.fields:
-            described.append("actor")
-        return described
 
 
 class Accepted(Struct, frozen=True):
@@ -294,19 +258,21 @@ def _accept_one(request: TriggerRequest, known: _Lookups, now: Millis) -> Accept
         return Invalid({"name": [problem]}, message="workflow_not_found")
     version = known.versions[workflow.version_id]
     try:
+        begins_at = _check_moments(request, now)
         payload = _checked_payload(version, request.payload, known.budget_of(request.environment_id))
         payload, overrides = read_attached_files(payload, request.overrides)
     except (Invalid, PayloadInvalid) as refusal:
         return refusal
     transaction = TransactionKey(request.transaction or make_transaction_key(now))
     recipients, errors = _recipients(request, known)
-    outcome = _outcome(workflow, version)
+    outcome = decide_outcome(workflow, version)
     if outcome is not TriggerOutcome.PROCESSED:
         return Accepted(outcome, transaction, errors, None)
     lane = recipients.find_lane()
+    is_later = begins_at > now
     trigger = Trigger(
         environment_id=request.environment_id,
-        id=TriggerId(new_id(now)),
+        id=TriggerId(new_id_for(begins_at, now) if is_later else new_id(now)),
         transaction_key=transaction,
         workflow_id=workflow.id,
         version_id=version.id,
@@ -314,24 +280,42 @@ def _accept_one(request: TriggerRequest, known: _Lookups, now: Millis) -> Accept
         overrides=overrides,
         contexts=request.contexts,
         keeps_contexts=request.keeps_contexts,
-        created_at=now,
-        state=TriggerState.EXPANDING if lane is None else TriggerState.QUEUED,
-        priority=Priority.CRITICAL if workflow.is_critical else Priority.USUAL,
+        created_at=begins_at,
+        state=TriggerState.SCHEDULED if is_later else recipients.first_state,
+        priority=priority_of(workflow),
         lane=lane or 0,
         recipients=recipients,
         position=None,
+        accepted_at=now if is_later else None,
+        expires_at=request.expires_at,
         trace=request.trace,
         warnings=request.warnings,
     )
     return Accepted(outcome, transaction, errors, trigger)
 
 
-def _outcome(workflow: Workflow, version: WorkflowVersion) -> TriggerOutcome:
+def _check_moments(request: TriggerRequest, now: Millis) -> Millis:
+    """Return when the runs begin."""
+    begins_at = max(request.send_at or now, now)
+    if begins_at > now + MAX_SEND_AHEAD:
+        raise Invalid.field("sendAt", "must be at most a year ahead")
+    if request.expires_at is not None and request.expires_at <= begins_at:
+        message = "must be later than sendAt" if begins_at > now else "must be in the future"
+        raise Invalid.field("expiresAt", message)
+    return begins_at
+
+
+def decide_outcome(workflow: Workflow, version: WorkflowVersion) -> TriggerOutcome:
+    """Return what comes of a trigger of the workflow."""
     if not workflow.active:
         return TriggerOutcome.NOT_ACTIVE
     if not version.steps:
         return TriggerOutcome.NO_STEPS
     return TriggerOutcome.PROCESSED if any(step.active for step in version.steps) else TriggerOutcome.NO_ACTIVE_STEPS
+
+
+def priority_of(workflow: Workflow) -> Priority:
+    return Priority.CRITICAL if workflow.is_critical else Priority.USUAL
 
 
 def _checked_payload(version: WorkflowVersion, payload: dict[str, Any], budget: WorkBudget) -> dict[str, Any]:
@@ -377,23 +361,3 @@ def _recipients(request: TriggerRequest, known: _Lookups) -> tuple[Recipients, l
 def _target(wanted: TopicRecipientIn, topic: Topic) -> TopicTarget:
     excluded = [] if isinstance(wanted.exclude, UnsetType) else [SubscriberKey(str(key)) for key in wanted.exclude]
     return TopicTarget(id=id_text(topic.id), key=topic.key, exclude=excluded)
-
-
-def read_request(
-    environment_id: EnvironmentId,
-    body: TriggerIn | BroadcastIn,
-    warnings: list[InputWarning],
-    trace: TraceContext | None = None,
-) -> TriggerRequest:
-    """The trigger that is asked for; raises Invalid with every bad entry. Unknown members of people are warned of."""
-    return TriggerRequest(
-        environment_id=environment_id,
-        name=body.name,
-        wanted=read_recipients(body.to, warnings) if isinstance(body, TriggerIn) else None,
-        payload=body.payload or {},
-        overrides=body.overrides,
-        transaction=body.transaction_id,
-        actor=read_actor(body.actor, warnings),
-        contexts=read_contexts(body.context) if body.context else None,
-        trace=trace,
-    )

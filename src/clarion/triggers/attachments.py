@@ -49,7 +49,7 @@ LIST_TO_CHECK = sql("""
 _UNFINISHED = "IN ('pending', 'queued', 'delayed', 'running')"
 LIST_NEEDING = sql(f"""
     SELECT t.id FROM triggers AS t WHERE t.environment_id = :environment_id AND t.id {{any:trigger_ids}} AND (
-        t.state IN ('queued', 'splitting', 'canceling')
+        t.state IN ('scheduled', 'queued', 'splitting', 'canceling')
         OR EXISTS (
             SELECT 1 FROM trigger_parts AS p WHERE p.environment_id = t.environment_id AND p.trigger_id = t.id
         )

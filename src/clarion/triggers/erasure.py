@@ -19,7 +19,7 @@ _ONE_ERASED = json_text(Recipients(erased=1))
 _EMPTY = """
     UPDATE triggers SET payload = '{}', overrides = NULL, context = NULL, trace_context = NULL, warnings = NULL,
         recipients = :emptied, position = NULL,
-        state = CASE WHEN state IN ('queued', 'splitting') THEN 'canceled' ELSE state END
+        state = CASE WHEN state IN ('scheduled', 'queued', 'splitting') THEN 'canceled' ELSE state END
 """
 # The recipients of most triggers are one person, so most are found by the whole text.
 EMPTY_QUEUED_FOR_PERSON = sql(f"""
@@ -38,6 +38,13 @@ LIST_QUEUED_NAMING = sql("""
     SELECT id, recipients FROM triggers
     WHERE environment_id = :environment_id AND state = 'queued' AND lane = :lane AND {position}(recipients, :name) > 0
     ORDER BY priority, id {for_update}
+""")
+# Those for people of several lanes have the lane 0.
+LIST_SCHEDULED_NAMING = sql("""
+    SELECT id, recipients FROM triggers
+    WHERE environment_id = :environment_id AND state = 'scheduled' AND lane {any:lanes}
+    AND {position}(recipients, :name) > 0
+    ORDER BY id {for_update}
 """)
 LIST_EXPANDING_NAMING = sql("""
     SELECT id, recipients FROM triggers
@@ -66,6 +73,9 @@ async def erase_from_triggers(db: Connection, environment_id: EnvironmentId, per
     scope = {"environment_id": environment_id}
     queued = {**scope, "lane": lane_of(person.key)}
     alone, name = json_text(Recipients(people=[AddressedPerson(key=person.key)])), json_text(person.key)
+    # Before those that are queued, which they become at their moment.
+    lanes = [0, lane_of(person.key)]
+    await _leave(db, environment_id, person.key, await db.fetch(LIST_SCHEDULED_NAMING, **scope, lanes=lanes, name=name))
     emptied = await db.fetch(EMPTY_QUEUED_FOR_PERSON, **queued, alone=alone, emptied=_ONE_ERASED)
     await _drop_files(db, environment_id, [row["id"] for row in emptied])
     await _leave(db, environment_id, person.key, await db.fetch(LIST_QUEUED_NAMING, **queued, name=name))

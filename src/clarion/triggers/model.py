@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from clarion.clock import Millis
+from clarion.clock import DAY, Millis
 from clarion.contexts.model import Contexts, names_of, stored_contexts
 from clarion.ids import (
     EnvironmentId,
@@ -31,6 +31,8 @@ from clarion.workflows.model import Step
 MAX_RECIPIENTS = 100
 MAX_EVENTS = 100
 MAX_PAYLOAD_BYTES = 256 * 1024
+MAX_SEND_AHEAD = Millis(366 * DAY)
+"""How far ahead `sendAt` may be: a year."""
 
 
 class TriggerOutcome(StrEnum):
@@ -43,6 +45,8 @@ class TriggerOutcome(StrEnum):
 
 
 class TriggerState(StrEnum):
+    SCHEDULED = "scheduled"
+    """Accepted for a later moment, `sendAt`, which is its `created_at`."""
     QUEUED = "queued"
     """For people of one lane, who have no runs yet."""
     EXPANDING = "splitting"
@@ -52,6 +56,8 @@ class TriggerState(StrEnum):
     CANCELING = "canceling"
     """Canceled; some of its jobs are not marked so yet."""
     CANCELED = "canceled"
+    REFUSED = "refused"
+    """Not begun at its moment, because its workflow was gone, inactive or without active steps."""
     FAILED = "failed"
 
     @property
@@ -153,6 +159,11 @@ class Recipients(Struct, frozen=True, kw_only=True, omit_defaults=True):
         lanes = {lane_of(one.key) for one in self.people}
         return lanes.pop() if len(lanes) == 1 else None
 
+    @property
+    def first_state(self) -> TriggerState:
+        """The state in which a trigger for them begins."""
+        return TriggerState.EXPANDING if self.find_lane() is None else TriggerState.QUEUED
+
 
 _ID_BYTES = 16
 
@@ -199,6 +210,7 @@ class Trigger(Struct, frozen=True, kw_only=True):
     keeps_contexts: bool = False
     """Whether data of contexts that do not exist holds for this trigger alone, because the caller may not store it."""
     created_at: Millis
+    """When it was accepted, or the later moment that it was accepted for."""
     state: TriggerState
     priority: Priority
     lane: int
@@ -206,6 +218,10 @@ class Trigger(Struct, frozen=True, kw_only=True):
     recipients: Recipients
     position: ExpansionPosition | None
     """How far expanding or cancelling has come."""
+    accepted_at: Millis | None = None
+    """While it is accepted: now, if it is for a later moment."""
+    expires_at: Millis | None = None
+    """What has not begun by then is not done any more."""
     trace: TraceContext | None = None
     """Of the request that triggers it, while it is accepted; None unless it is traced."""
     warnings: Sequence[str] = ()
@@ -214,6 +230,9 @@ class Trigger(Struct, frozen=True, kw_only=True):
     @property
     def is_canceled(self) -> bool:
         return self.state.is_canceled
+
+    def is_expired(self, now: Millis) -> bool:
+        return self.expires_at is not None and self.expires_at <= now
 
     @property
     def own_contexts(self) -> Contexts | None:

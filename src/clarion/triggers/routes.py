@@ -16,7 +16,7 @@ from clarion.http.services import Services
 from clarion.ids import TransactionKey
 from clarion.monitoring.metrics import Duplicate
 from clarion.settings.rate_limits import LimitCategory
-from clarion.triggers import actions
+from clarion.triggers import actions, requests
 from clarion.triggers.model import TriggerOutcome
 from clarion.triggers.wire import BroadcastIn, BulkTriggerIn, TriggerIn, TriggerResultOut
 from clarion.vocabulary import Scope
@@ -93,8 +93,8 @@ async def _accept(
     paths = paths or [""] * len(bodies)
     read = [_read(call, body, path) for call, body, path in zip(calls, bodies, paths, strict=True)]
     call = calls[0]
-    requests = [one for one in read if isinstance(one, actions.TriggerRequest)]
-    accepted = await actions.accept_triggers(call.db, requests, call.now)
+    asked = [one for one in read if isinstance(one, requests.TriggerRequest)]
+    accepted = await actions.accept_triggers(call.db, asked, call.now)
     call.after_commit.append(lambda: _announce(call.services, accepted))
     remaining = iter(accepted.outcomes)
     outcomes = [one if isinstance(one, Invalid) else next(remaining) for one in read]
@@ -122,10 +122,10 @@ def _announce(services: Services, accepted: actions.AcceptedTriggers) -> None:
     services.bus.publish(Signal.WORK)
 
 
-def _read(call: Call, body: TriggerIn | BroadcastIn, path: str) -> actions.TriggerRequest | Invalid:
+def _read(call: Call, body: TriggerIn | BroadcastIn, path: str) -> requests.TriggerRequest | Invalid:
     warnings: list[InputWarning] = []
     try:
-        request = actions.read_request(call.environment_id, body, warnings, call.trace)
+        request = requests.read_request(call.environment_id, body, warnings, call.trace)
     except Invalid as refusal:
         return refusal
     described = request.list_described()

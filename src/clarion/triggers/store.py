@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, sql
 from clarion.environments.configuration import CONFIGURATION_VERSION
-from clarion.ids import EnvironmentId, NotificationId, TransactionKey, TriggerId, find_id, id_text
+from clarion.ids import EnvironmentId, TransactionKey, TriggerId
 from clarion.jobs.lanes import IN_LANES, LaneSet
 from clarion.jobs.model import Priority
 from clarion.jsontext import json_text, json_value
@@ -24,9 +25,9 @@ from clarion.triggers.model import (
 _STATES = {one.value: one for one in TriggerState}
 _PRIORITIES = {one.value: one for one in Priority}
 
-_COLUMNS = """
+COLUMNS = """
     environment_id, id, transaction_key, workflow_id, version_id, payload, overrides, created_at, state, priority,
-    lane, recipients, position, context
+    lane, recipients, position, context, expires_at
 """
 
 _INSERTED = (
@@ -41,18 +42,21 @@ _ONCE = "ON CONFLICT (environment_id, transaction_key) DO NOTHING"
 TRIGGERS = Insert("triggers", *_INSERTED, on_conflict=_ONCE, types=_TYPES)
 # Few triggers have these.
 ANNOTATED_TRIGGERS = Insert(
-    "triggers", *_INSERTED, "trace_context", "warnings", on_conflict=_ONCE, types=(*_TYPES, "text", "text")
+    "triggers",
+    *(*_INSERTED, "trace_context", "warnings", "accepted_at", "expires_at"),
+    on_conflict=_ONCE,
+    types=(*_TYPES, "text", "text", "bigint", "bigint"),
 )
 # In one statement, so that a trigger that is to be expanded is seen together with a later one for its people. Waiting
 # for another worker that is expanding it keeps the order of each person's triggers; only the rest of a large fan-out
 # is skipped while another worker expands it.
 _NEXT_TRIGGERS = f"""
     WITH queued AS (
-        SELECT {_COLUMNS} FROM triggers
+        SELECT {COLUMNS} FROM triggers
         WHERE environment_id = :environment_id AND state = 'queued' AND {IN_LANES}
         ORDER BY priority, id LIMIT :limit %(lock)s
     ), unexpanded AS (
-        SELECT {_COLUMNS} FROM triggers
+        SELECT {COLUMNS} FROM triggers
         WHERE environment_id = :environment_id AND state = 'splitting' AND position IS NULL
         ORDER BY priority, id LIMIT :limit %(lock)s
     )
@@ -71,11 +75,11 @@ LIST_WAITING = sql(f"""
     FROM ({_NEXT_TRIGGERS % {"lock": ""}}) AS next_trigger
     UNION ALL
     SELECT environment_id, trigger_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, priority, lane, NULL, NULL, NULL,
-        id, topic, subscriber_ids
+        NULL, id, topic, subscriber_ids
     FROM ({_NEXT_BATCHES}) AS next_batch
 """)
 CLAIM_FAN_OUT = sql(f"""
-    SELECT {_COLUMNS} FROM triggers
+    SELECT {COLUMNS} FROM triggers
     WHERE environment_id = :environment_id AND state = 'splitting' AND position IS NOT NULL
     ORDER BY priority, id LIMIT 1 {{skip_locked}}
 """)
@@ -122,13 +126,13 @@ FIND_BATCH = sql(f"""
     WHERE environment_id = :environment_id AND id = :id
 """)
 FIND_UNFINISHED_TRIGGER = sql(f"""
-    SELECT {_COLUMNS} FROM triggers
+    SELECT {COLUMNS} FROM triggers
     WHERE environment_id = :environment_id AND id = :id AND state IN ('queued', 'splitting') {{for_update}}
 """)
 MARK_TRIGGER_FAILED = sql("UPDATE triggers SET state = 'failed' WHERE environment_id = :environment_id AND id = :id")
 DELETE_BATCHES = sql("DELETE FROM trigger_parts WHERE environment_id = :environment_id AND id {any:ids}")
 LIST_TRIGGERS_BY_ID = sql(f"""
-    SELECT {_COLUMNS} FROM triggers WHERE environment_id = :environment_id AND id {{any:ids}}
+    SELECT {COLUMNS} FROM triggers WHERE environment_id = :environment_id AND id {{any:ids}}
 """)
 MARK_TRIGGERS_DONE = sql("""
     UPDATE triggers SET state = 'done' WHERE environment_id = :environment_id AND id {any:ids}
@@ -138,38 +142,16 @@ UPDATE_POSITION = sql("""
     WHERE environment_id = :environment_id AND id = :id
 """)
 FIND_TRIGGER_BY_TRANSACTION = sql(f"""
-    SELECT {_COLUMNS} FROM triggers WHERE environment_id = :environment_id AND transaction_key = :transaction_key
+    SELECT {COLUMNS} FROM triggers WHERE environment_id = :environment_id AND transaction_key = :transaction_key
 """)
 LOCK_TRIGGER = sql(f"""
-    SELECT {_COLUMNS} FROM triggers WHERE environment_id = :environment_id AND id = :id {{for_update}}
-""")
-CLAIM_CANCELING = sql(f"""
-    SELECT {_COLUMNS} FROM triggers
-    WHERE environment_id = :environment_id AND state = 'canceling' ORDER BY id LIMIT 1 {{skip_locked}}
-""")
-MARK_CANCELED = sql("""
-    UPDATE triggers SET state = :state, position = :position WHERE environment_id = :environment_id AND id = :id
-""")
-DELETE_BATCHES_OF_TRIGGER = sql("""
-    DELETE FROM trigger_parts WHERE environment_id = :environment_id AND trigger_id = :trigger_id
-""")
-LIST_RUN_IDS = sql("""
-    SELECT id FROM notifications
-    WHERE environment_id = :environment_id AND trigger_id = :trigger_id AND id > :after ORDER BY id LIMIT :limit
-""")
-HAS_UNFINISHED_RUNS = sql("""
-    SELECT 1 FROM notifications AS n
-    WHERE n.environment_id = :environment_id AND n.trigger_id = :trigger_id AND n.id > :after AND EXISTS (
-        SELECT 1 FROM jobs AS j WHERE j.environment_id = n.environment_id AND j.notification_id = n.id
-        AND j.status IN ('pending', 'queued', 'delayed', 'running')
-    )
-    LIMIT 1
+    SELECT {COLUMNS} FROM triggers WHERE environment_id = :environment_id AND id = :id {{for_update}}
 """)
 
 
 async def insert_triggers(db: Connection, triggers: Sequence[Trigger]) -> int:
     """Insert them, but those whose transaction was seen before in their environment; returns how many."""
-    if any(one.trace is not None or one.warnings for one in triggers):
+    if any(any(_annotations(one)) for one in triggers):
         return await db.insert_many(ANNOTATED_TRIGGERS, [(*_row(one), *_annotations(one)) for one in triggers])
     return await db.insert_many(TRIGGERS, [_row(one) for one in triggers]) if triggers else 0
 
@@ -184,15 +166,16 @@ def _row(trigger: Trigger) -> tuple[Any, ...]:
     )
 
 
-def _annotations(trigger: Trigger) -> tuple[str | None, str | None]:
+def _annotations(trigger: Trigger) -> tuple[str | None, str | None, Millis | None, Millis | None]:
     trace = None if trigger.trace is None else trigger.trace.stored
-    return trace, json_text(trigger.warnings) if trigger.warnings else None
+    warnings = json_text(trigger.warnings) if trigger.warnings else None
+    return trace, warnings, trigger.accepted_at, trigger.expires_at
 
 
 async def claim_triggers(db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int) -> list[Trigger]:
     """The next triggers of the lanes and the next ones to be expanded, in order; the caller holds the lanes."""
     rows = await db.fetch_values(CLAIM_TRIGGERS, environment_id=environment_id, limit=limit, **lanes.parameters)
-    return _in_order([_read_trigger(row) for row in rows], limit)
+    return _in_order([read_trigger(row) for row in rows], limit)
 
 
 async def list_waiting(
@@ -323,43 +306,6 @@ async def lock_trigger(db: Connection, environment_id: EnvironmentId, trigger_id
     return None if row is None else trigger_of(row)
 
 
-async def claim_canceling(db: Connection, environment_id: EnvironmentId) -> Trigger | None:
-    """The next canceled trigger that has jobs left to be marked, unless another worker is at it."""
-    row = await db.fetch_one(CLAIM_CANCELING, environment_id=environment_id)
-    return None if row is None else trigger_of(row)
-
-
-async def mark_canceled(
-    db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId, *, position: NotificationId | None
-) -> None:
-    """Mark a trigger as canceled; `position` is its last run that is canceled, where there are more."""
-    state = TriggerState.CANCELED if position is None else TriggerState.CANCELING
-    text = None if position is None else json_text(ExpansionPosition(after=id_text(position)))
-    await db.execute(MARK_CANCELED, environment_id=environment_id, id=trigger_id, state=state, position=text)
-
-
-async def delete_batches_of_trigger(db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId) -> int:
-    """Remove recipients who have no run yet; returns how many batches there were."""
-    return await db.execute(DELETE_BATCHES_OF_TRIGGER, environment_id=environment_id, trigger_id=trigger_id)
-
-
-async def list_run_ids(
-    db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId, *, after: str | None, limit: int
-) -> list[NotificationId]:
-    """The next runs of a trigger, in the order of their ids."""
-    last = (find_id(after) if after else None) or bytes(16)
-    scope = {"environment_id": environment_id, "trigger_id": trigger_id}
-    return [row["id"] for row in await db.fetch(LIST_RUN_IDS, **scope, after=last, limit=limit)]
-
-
-async def has_unfinished_runs(
-    db: Connection, environment_id: EnvironmentId, trigger_id: TriggerId, *, after: NotificationId
-) -> bool:
-    """Whether a run of the trigger behind `after` has something left to do."""
-    scope = {"environment_id": environment_id, "trigger_id": trigger_id}
-    return await db.fetch_one(HAS_UNFINISHED_RUNS, **scope, after=after) is not None
-
-
 def batch_of(row: Row) -> RecipientBatch:
     return RecipientBatch(
         id=row["id"],
@@ -373,12 +319,12 @@ def batch_of(row: Row) -> RecipientBatch:
 
 def trigger_of(row: Row) -> Trigger:
     """The trigger of a row that begins with the columns above."""
-    return _read_trigger(tuple(row.values()))
+    return read_trigger(tuple(row.values()))
 
 
-def _read_trigger(values: Sequence[Any]) -> Trigger:
+def read_trigger(values: Sequence[Any]) -> Trigger:
     environment_id, trigger_id, transaction_key, workflow_id, version_id = values[:5]
-    payload, overrides, created_at, state, priority, lane, recipients, position, context = values[5:14]
+    payload, overrides, created_at, state, priority, lane, recipients, position, context, expires_at = values[5:15]
     return Trigger(
         environment_id=environment_id,
         id=trigger_id,
@@ -394,4 +340,5 @@ def _read_trigger(values: Sequence[Any]) -> Trigger:
         lane=lane,
         recipients=Recipients() if recipients is None else decode_recipients(recipients),
         position=None if position is None else decode_position(position),
+        expires_at=expires_at,
     )

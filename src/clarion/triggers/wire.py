@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from clarion.contexts.wire import ContextsIn
-from clarion.http.wire import CheckedText, SubscriberKeyText, Wire, one_of
+from clarion.http.wire import CheckedText, MomentText, SubscriberKeyText, Wire, one_of
 from clarion.subscribers.wire import SubscriberIn
 from clarion.triggers.model import MAX_EVENTS, MAX_RECIPIENTS, TriggerOutcome
 
@@ -58,6 +58,11 @@ class TriggerIn(Wire):
     actor: ActorIn = None
     context: ContextsIn | None = None
 
+    send_at: MomentText | None = None
+    """When the runs begin: at most a year ahead. At once if absent or past."""
+    expires_at: MomentText | None = None
+    """What has not begun by then, such as a step that waits or a retry, is not done any more. Never if absent."""
+
 
 class BroadcastIn(Wire):
     name: Annotated[str, Meta(min_length=1, max_length=512)]
@@ -68,6 +73,10 @@ class BroadcastIn(Wire):
     """Your own id of the trigger: a second trigger with the same id is not run. Made up if absent."""
     actor: ActorIn = None
     context: ContextsIn | None = None
+    send_at: MomentText | None = None
+    """When the runs begin: at most a year ahead. At once if absent or past."""
+    expires_at: MomentText | None = None
+    """What has not begun by then, such as a step that waits or a retry, is not done any more. Never if absent."""
 
 
 class BulkTriggerIn(Wire):

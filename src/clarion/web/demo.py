@@ -12,8 +12,9 @@ from clarion.environments.store import list_environments
 from clarion.errors import AlreadyExists, NotFound, RequestError
 from clarion.ids import EnvironmentId, SubscriberKey, TransactionKey, WorkflowKey
 from clarion.integrations.store import list_integrations
-from clarion.triggers.actions import Accepted, TriggerRequest, accept_triggers
+from clarion.triggers.actions import Accepted, accept_triggers
 from clarion.triggers.model import AddressedPerson, TriggerOutcome
+from clarion.triggers.requests import TriggerRequest
 from clarion.vault import Vault
 from clarion.vocabulary import Channel
 from clarion.workflows.actions import create_workflow

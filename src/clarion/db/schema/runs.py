@@ -16,7 +16,9 @@ triggers = Table(
     text_("payload"),  # JSON object
     text_("overrides", optional=True),  # JSON object
     moment("created_at"),
-    text_("state", default="done"),  # queued or splitting until every recipient is with their lane; then an end state
+    text_(
+        "state", default="done"
+    ),  # scheduled until its moment, queued or splitting until all are with their lanes; then an end
     Column("priority", SmallInteger, nullable=False, server_default="1"),  # jobs.model.Priority
     Column("lane", SmallInteger, nullable=False, server_default="0"),  # of its people, while it is queued
     text_("recipients", optional=True),  # JSON: whom it is for, as accepted
@@ -25,6 +27,8 @@ triggers = Table(
     text_("trace_context", optional=True),  # the `traceparent` of the request that triggered it
     text_("warnings", optional=True),  # JSON array: what the response warned of
     Column("repeats", Integer, nullable=True),  # how often its transaction was sent again; NULL: never
+    moment("accepted_at", optional=True),  # where it is for a later moment, which is `created_at`
+    moment("expires_at", optional=True),  # what has not begun by then is not done any more
     moment("repeated_at", optional=True),  # when it was sent again last
     moment("runs_deleted_at", optional=True),  # when retention first deleted runs of it
     Index("triggers_transaction", "environment_id", "transaction_key", unique=True),
@@ -36,6 +40,20 @@ triggers = Table(
         "lane",
         sqlite_where=text("state = 'queued'"),
         postgresql_where=text("state = 'queued'"),
+    ),
+    Index(
+        "triggers_due",
+        "created_at",
+        "id",
+        sqlite_where=text("state = 'scheduled'"),
+        postgresql_where=text("state = 'scheduled'"),
+    ),
+    Index(
+        "triggers_scheduled",
+        "environment_id",
+        "lane",
+        sqlite_where=text("state = 'scheduled'"),
+        postgresql_where=text("state = 'scheduled'"),
     ),
     Index(
         "triggers_canceling",

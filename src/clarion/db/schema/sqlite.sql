@@ -610,7 +610,7 @@ CREATE TABLE triggers (
     warnings TEXT,
     repeats INTEGER,
     repeated_at BIGINT,
-    runs_deleted_at BIGINT,
+    runs_deleted_at BIGINT, accepted_at BIGINT, expires_at BIGINT,
     PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE webhook_deliveries (
@@ -775,7 +775,9 @@ CREATE INDEX trigger_attachments_hash ON trigger_attachments (environment_id, ha
 CREATE INDEX trigger_parts_queued ON trigger_parts (environment_id, priority, trigger_id, id, lane);
 CREATE INDEX trigger_parts_trigger ON trigger_parts (environment_id, trigger_id);
 CREATE INDEX triggers_canceling ON triggers (environment_id, id) WHERE state = 'canceling';
+CREATE INDEX triggers_due ON triggers (created_at, id) WHERE state = 'scheduled';
 CREATE INDEX triggers_queued ON triggers (environment_id, priority, id, lane) WHERE state = 'queued';
+CREATE INDEX triggers_scheduled ON triggers (environment_id, lane) WHERE state = 'scheduled';
 CREATE INDEX triggers_splitting ON triggers (environment_id, priority, id) WHERE state = 'splitting';
 CREATE UNIQUE INDEX triggers_transaction ON triggers (environment_id, transaction_key);
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (environment_id, endpoint_id, due_at, id) WHERE status = 'queued';
@@ -795,4 +797,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0040', '0033..0040');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0041', '0033..0041');

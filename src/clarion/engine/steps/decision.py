@@ -14,7 +14,7 @@ from clarion.ids import NotificationId
 from clarion.jobs.details import DetailCode, DetailSource
 from clarion.jobs.model import Job
 from clarion.templates.texts import Texts
-from clarion.vocabulary import Channel
+from clarion.vocabulary import Channel, JobStatus
 from clarion.workflows.controls import ControlsT, read_as
 from clarion.workflows.model import Step, WithControls
 
@@ -55,7 +55,11 @@ class Merged(Struct, frozen=True):
 
 
 class Ended(Struct, frozen=True):
-    """The rest of the run is skipped."""
+    """The run ends at this step, for a reason that the steps behind it tell too."""
+
+    status: JobStatus = JobStatus.SKIPPED
+    reason: DetailCode = DetailCode.RUN_THROTTLED
+    raw: dict[str, Any] | None = None
 
 
 StepOutcome: TypeAlias = Done | Skipped | Failed | Waiting | Sending | Merged | Ended

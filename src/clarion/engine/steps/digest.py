@@ -7,7 +7,7 @@ from clarion.clock import Millis
 from clarion.contexts.model import keys_of
 from clarion.engine.digests import DigestWindow, Leader, WindowIdentity, make_event
 from clarion.engine.masking import show_key_value
-from clarion.engine.steps.decision import Done, Failed, Merged, StepContext, StepOutcome, Waiting
+from clarion.engine.steps.decision import Done, Ended, Failed, Merged, StepContext, StepOutcome, Waiting
 from clarion.engine.steps.waiting import extend
 from clarion.ids import NotificationId, id_text
 from clarion.jobs.details import DetailCode
@@ -15,6 +15,7 @@ from clarion.jsontext import encode_json
 from clarion.templates import evaluate_key
 from clarion.times import MAX_AHEAD, end_of, next_cron
 from clarion.triggers.model import Trigger
+from clarion.vocabulary import JobStatus
 from clarion.workflows.controls import DigestControls, DigestType, whole
 
 
@@ -47,6 +48,10 @@ async def finish(context: StepContext) -> StepOutcome:
     if until > context.now:
         return Waiting(until)
     closed = await context.digests.close(context.job.id)
+    if own.is_expired(context.now) and (closed is None or not closed.total):
+        raw = {"expiresAt": own.expires_at}
+        context.note(DetailCode.EXPIRED, raw=raw)
+        return Ended(JobStatus.CANCELED, DetailCode.EXPIRED, raw)
     outputs = _outputs(closed.events, closed.total) if closed and closed.total else _outputs([_event(own)], 1)
     context.job.digest = (context.job.digest or {"type": "regular"}) | outputs
     context.job.has_events = True
