@@ -21,6 +21,8 @@ class Channel(StrEnum):
 
 
 class StepType(StrEnum):
+    """What steps do. Runs store which of them they have as bits in this order: add at the end."""
+
     IN_APP = "in_app"
     EMAIL = "email"
     SMS = "sms"
@@ -31,6 +33,8 @@ class StepType(StrEnum):
     DELAY = "delay"
     THROTTLE = "throttle"
     CUSTOM = "custom"
+    BRANCH = "branch"
+    EXIT = "exit"
 
 
 class JobStatus(StrEnum):

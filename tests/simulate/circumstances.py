@@ -15,7 +15,7 @@ from clarion.clock import DAY, HOUR, MINUTE
 TEXTS = (
     "{{payload.n}} for {{subscriber.firstName}}",
     *["{{step.total_count}}: {% for event in step.events %}{{event.n}} {% endfor %}"] * 3,
-    "{{steps.custom-0.plan}} in {{payload.room}}, {{actor.firstName}}",
+    "{{steps.branch-0.path}} {{steps.custom-0.plan}} in {{payload.room}}, {{actor.firstName}}",
 )
 BROKEN_TEXT = "{{ payload.n | divided_by: payload.zero }}"
 LENGTHS = ((10, "minutes"), (2, "hours"), (1, "days"))
@@ -88,7 +88,34 @@ def _make_steps(random: Random, key: str | None) -> list[dict[str, Any]]:
             }
             made["filters"] = [{"type": "GROUP", "value": "AND", "isNegated": False, "children": [child]}]
         steps.append(made)
+    for number in range(random.randrange(3)):
+        steps = _nest(random, steps, number)
     return steps
+
+
+def _nest(random: Random, steps: list[dict[str, Any]], number: int) -> list[dict[str, Any]]:
+    """Put some of the steps on the paths of a branch."""
+    begin = random.randrange(len(steps))
+    end = random.randrange(begin, len(steps)) + 1
+    middle = random.randrange(begin, end + 1)
+    first, second = steps[begin:middle], [_without_filters(one) for one in steps[middle:end]]
+    if random.random() < 0.2:
+        first = [*first, {"name": f"exit {number}", "type": "exit", "controlValues": {"reason": _text(random)}}]
+    controls: dict[str, Any] = {"paths": [{"name": "first", "steps": first}, {"name": "second", "steps": second}]}
+    if random.random() < 0.3:
+        controls["paths"][0]["weight"], controls["paths"][1]["weight"] = random.randint(1, 3), 1
+    else:
+        controls["paths"][0]["condition"] = _make_rule(random)
+        controls["paths"][1]["condition"] = _make_rule(random)
+        if random.random() < 0.5:
+            controls["otherwise"] = {"steps": controls["paths"].pop()["steps"]}
+    branch = {"name": f"branch {number}", "type": "branch", "controlValues": controls}
+    return [*steps[:begin], branch, *map(_without_filters, steps[end:])]
+
+
+def _without_filters(step: dict[str, Any]) -> dict[str, Any]:
+    """A step that asks for none of the steps before, which may be on another path."""
+    return {name: value for name, value in step.items() if name != "filters"}
 
 
 def _text(random: Random) -> str:

@@ -28,6 +28,11 @@ CONTROLS: dict[str, dict[str, Any]] = {
     "sms": {"body": "Order {{payload.order}}"},
     "chat": {"body": "Order {{payload.order}}"},
     "push": {"subject": "Order", "body": "{{payload.order}} is there"},
+    "branch": {
+        "paths": [{"name": "Pro", "condition": {"==": [{"var": "payload.plan"}, "pro"]}, "steps": []}],
+    },
+    "exit": {"reason": "{{payload.order}} is paid"},
+    "trigger": {"workflowId": "other", "to": ["bob"], "payload": {"order": "{{payload.order}}"}},
     "delay": {"type": "regular", "amount": 3, "unit": "hours"},
     "digest": {
         "type": "regular",

@@ -25,7 +25,7 @@ from tests.workflows.support import CONTROLS
 
 
 def test_every_step_type_that_a_workflow_can_have_is_readable() -> None:
-    assert set(SHAPES) == set(StepType) - {StepType.TRIGGER}
+    assert set(SHAPES) == set(StepType)
     for kind, values in CONTROLS.items():
         assert check_controls(StepType(kind), values) == []
         assert isinstance(read_controls(StepType(kind), values), SHAPES[StepType(kind)])

@@ -7,6 +7,7 @@ import pytest
 from novu_py import Novu, models
 
 from clarion.settings.model import Settings
+from clarion.workflows.custom_form import SHOWN_AS_CUSTOM
 from tests.support import Api
 from tests.workflows.support import CONTROLS, make_workflow, step
 
@@ -43,9 +44,33 @@ async def test_workflows_with_steps_of_every_type_are_accepted(api: Api, control
     listed = models.ListWorkflowResponse.model_validate((await api.get("/v2/workflows")).json())
 
     assert created == found
-    assert [one.type.value for one in created.steps] == list(controls)
+    kinds = ["custom" if kind in SHOWN_AS_CUSTOM else kind for kind in controls]
+    assert [one.type.value for one in created.steps] == kinds
     assert created.preferences.user is not None
-    assert [one.value for one in listed.workflows[0].step_type_overviews] == list(controls)
+    assert [one.value for one in listed.workflows[0].step_type_overviews] == kinds
+
+
+async def test_the_client_writes_back_steps_of_kinds_that_it_does_not_know(api: Api) -> None:
+    client: Any = Novu(secret_key=api.key, server_url="http://clarion.test", async_client=api, retry_config=None)
+    made = await make_workflow(api, steps=[step(kind) for kind in sorted(SHOWN_AS_CUSTOM)])
+    read = (await client.workflows.get_async(workflow_id="order-shipped")).result
+    steps = [
+        {
+            "_id": one.id,
+            "step_id": one.step_id,
+            "name": one.name,
+            "type": "custom",
+            "control_values": one.controls.values.model_dump(mode="json", by_alias=True, exclude_unset=True),
+        }
+        for one in read.steps
+    ]
+    await client.workflows.update_async(
+        workflow_id=read.id, update_workflow_dto={"name": read.name, "steps": steps, "preferences": {"user": None}}
+    )
+
+    after = (await api.get("/v2/workflows/order-shipped")).json()
+    assert after["version"] == made["version"]
+    assert [one["controlValues"] for one in after["steps"]] == [one["controlValues"] for one in made["steps"]]
 
 
 async def test_controls_that_nothing_reads_are_no_issues_of_a_kind_that_clients_do_not_know(api: Api) -> None:
@@ -97,7 +122,8 @@ async def test_steps_and_previews_of_every_type_are_accepted(api: Api, kind: str
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 async def test_the_client_itself_manages_workflows(api: Api) -> None:
     client: Any = Novu(secret_key=api.key, server_url="http://clarion.test", async_client=api, retry_config=None)
-    steps = [{"name": f"The {kind} step", "type": kind, "control_values": {}} for kind in CONTROLS if kind != "email"]
+    known = [kind for kind in CONTROLS if kind not in ("email", *SHOWN_AS_CUSTOM)]
+    steps = [{"name": f"The {kind} step", "type": kind, "control_values": {}} for kind in known]
     steps.append({"name": "Wait", "type": "delay", "control_values": {"type": "regular", "amount": 3, "unit": "hours"}})
     workflow = {"name": "Order shipped", "workflow_id": "order-shipped", "steps": steps, "active": True}
 

@@ -55,7 +55,7 @@ BAD_DEFINITIONS: list[tuple[dict[str, Any], set[str]]] = [
 ]
 BAD_SHAPES: list[tuple[dict[str, Any], set[str]]] = [
     ({"steps": [step() | {"type": "telepathy"}]}, {"steps.0.type"}),
-    ({"steps": [step() | {"type": "trigger"}]}, {"steps.0.type"}),
+    ({"steps": [step() | {"type": "http"}]}, {"steps.0.type"}),
     ({"steps": [step() | {"name": ""}, step() | {"stepId": "a b"}]}, {"steps.0.name", "steps.1.stepId"}),
     ({"steps": [{"controlValues": []}]}, {"steps.0.name", "steps.0.type", "steps.0.controlValues"}),
     ({"steps": [step("sms", f"Step {number}") for number in range(21)]}, {"steps"}),

@@ -11,10 +11,11 @@ from clarion.conditions import Circumstances, CompiledLogic, ConditionResult, de
 from clarion.db.port import Connection
 from clarion.engine.digests import DigestWindows
 from clarion.engine.endings import close, end_stopped, stop_on_fail
-from clarion.engine.load import add_past
+from clarion.engine.load import add_past, make_jobs
 from clarion.engine.masking import mask_result
 from clarion.engine.records import Run, link_variables, variables_of
 from clarion.engine.steps.decision import (
+    Branched,
     Defaults,
     Done,
     Ended,
@@ -31,6 +32,7 @@ from clarion.engine.steps.registry import DECIDE, FINISH
 from clarion.engine.steps.throttle import find_passes
 from clarion.engine.texts import note_texts
 from clarion.engine.throttles import ThrottlePasses
+from clarion.engine.triggered import TriggeredWorkflows
 from clarion.ids import EnvironmentId
 from clarion.jobs.details import DetailCode
 from clarion.jobs.model import FINISHED, Job, JobQueue
@@ -42,7 +44,7 @@ from clarion.times import is_within
 from clarion.vocabulary import Channel, JobStatus, StepType
 from clarion.work import WorkBudget, spending
 from clarion.workflows.controls import ControlsProblem
-from clarion.workflows.model import Step, WithControls
+from clarion.workflows.model import Step, StepPlace, WithControls
 
 log = logging.getLogger(__name__)
 
@@ -69,6 +71,7 @@ class Advance:
         self._now = now
         self._digests = DigestWindows(db, environment_id, now)
         self._throttles = ThrottlePasses(db, environment_id, now)
+        self.triggered = TriggeredWorkflows(db, environment_id, now)
         self._budget = WorkBudget()
 
     async def run_all(self, runs: Sequence[Run]) -> bool:
@@ -179,6 +182,7 @@ class Advance:
             variables=variables,
             digests=self._digests,
             throttles=self._throttles,
+            triggered=self.triggered,
             defaults=self._defaults,
         )
 
@@ -296,27 +300,45 @@ def _settle(run: Run, place: int, outcome: StepOutcome, now: Millis) -> bool:
         case Done(outputs, messages):
             job.status, job.outputs = JobStatus.COMPLETED, outputs
             run.messages += messages
+        case Branched(path):
+            job.status, job.outputs = JobStatus.COMPLETED, {"path": path}
+            run.jobs[place + 1 : place + 1] = _list_path(run, job, path, now)
         case Skipped():
             job.status = JobStatus.SKIPPED
         case Failed(messages):
             job.status = JobStatus.FAILED
             run.messages += messages
             stop_on_fail(run, place, now)
+        case _:
+            _stop(run, place, outcome, now)
+            return False
+    return True
+
+
+def _stop(run: Run, place: int, outcome: Waiting | Sending | Merged | Ended, now: Millis) -> None:
+    """Apply an outcome after which the run does not go on at once, or not at all."""
+    job = run.jobs[place]
+    match outcome:
         case Waiting(until):
             job.wait(_limit_wait(run, job, until), JobQueue.DECIDE)
-            return False
         case Sending(messages):
             job.enqueue(now, JobQueue.SEND)
             run.messages += messages
-            return False
         case Merged(into):
             run.digested_into = into
             close(run, place, JobStatus.MERGED, DetailCode.DIGEST_MERGED, now)
-            return False
-        case Ended(status, reason, raw):
+        case Ended(status, reason, raw, outputs):
             close(run, place, status, reason, now, raw=raw)
-            return False
-    return True
+            if outputs is not None:
+                job.status, job.outputs = JobStatus.COMPLETED, outputs
+
+
+def _list_path(run: Run, branch: Job, path: str | None, now: Millis) -> list[Job]:
+    """Return the jobs of the path that a run takes, which are none where it takes none."""
+    if path is None:
+        return []
+    place = StepPlace(run.step_of(branch).step_id, path)
+    return make_jobs(run.version, place, branch.lane, branch.priority, now)
 
 
 def _postpone(run: Run, now: Millis) -> None:

@@ -13,7 +13,7 @@ from clarion.engine.records import Run
 from clarion.ids import EnvironmentId, JobId, NotificationId, find_id, new_id
 from clarion.jobs.details import DetailCode
 from clarion.jobs.lanes import lane_of
-from clarion.jobs.model import Job
+from clarion.jobs.model import Job, Priority
 from clarion.jobs.store import add_payloads, list_jobs_of_runs
 from clarion.jsontext import json_value
 from clarion.preferences.model import subscriber_layers
@@ -24,6 +24,7 @@ from clarion.subscribers.channels import list_channels
 from clarion.subscribers.store import list_subscribers_by_id, list_subscribers_by_key
 from clarion.triggers.store import list_triggers_by_id
 from clarion.vocabulary import Channel, JobStatus, StepType
+from clarion.workflows.model import StepPlace, WorkflowVersion
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_id
 from clarion.workflows.variables import count_events
 
@@ -48,18 +49,14 @@ _OPENS = frozenset({ReceiptKind.OPENED, ReceiptKind.CLICKED})
 async def start_runs(
     db: Connection, environment_id: EnvironmentId, recipients: Sequence[Recipient], now: Millis
 ) -> list[Run]:
-    """New runs, one for each recipient, with a job for every active step."""
+    """New runs, one for each recipient, with a job for every active step that is within no branch."""
     workflows = await list_workflows_by_id(db, environment_id, [one.trigger.workflow_id for one in recipients])
     versions = await list_versions_by_id(db, environment_id, [one.trigger.version_id for one in recipients])
     runs = []
     for recipient in recipients:
         version = versions[recipient.trigger.version_id]
         lane = lane_of(recipient.subscriber.key)
-        jobs = [
-            Job(id=JobId(new_id(now)), step=place, lane=lane, priority=recipient.priority)
-            for place, step in enumerate(version.steps)
-            if step.active
-        ]
+        jobs = make_jobs(version, None, lane, recipient.priority, now)
         topics = [{"_topicId": recipient.topic.id, "topicKey": recipient.topic.key}] if recipient.topic else []
         run = Run(
             id=NotificationId(new_id(now)),
@@ -78,6 +75,17 @@ async def start_runs(
         runs.append(run)
     await _add_preferences(db, environment_id, runs)
     return runs
+
+
+def make_jobs(
+    version: WorkflowVersion, place: StepPlace | None, lane: int, priority: Priority, now: Millis
+) -> list[Job]:
+    """Return jobs for the active steps of the trunk, or of one path of a branch, which a run may take."""
+    return [
+        Job(id=JobId(new_id(now)), step=position, lane=lane, priority=priority, is_new=True)
+        for position, step in enumerate(version.steps)
+        if step.active and step.within == place
+    ]
 
 
 def _refuse(run: Run, refusal: dict[str, Any], now: Millis) -> None:

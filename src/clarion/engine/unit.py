@@ -62,7 +62,7 @@ class UnitResult(Struct, frozen=True):
     has_sends: bool = False
     """Whether it left jobs for senders."""
     has_batches: bool = False
-    """Whether it handed recipients to lanes that may be another worker's."""
+    """Whether it handed recipients or triggers to lanes that may be another worker's."""
     has_more: bool = False
     """Whether the next unit will find work at once."""
     delivered: Sequence[Run] = ()
@@ -97,6 +97,7 @@ async def run_claim(
     resumed = tuple(_resume(run, now) for run in claim.due)
     if any(one.topic is not None for one in recipients):
         recipients, has_postponed = await apply_topic_rules(db, environment_id, recipients, now)
+    has_triggered = False
     runs = [*claim.due, *await start_runs(db, environment_id, recipients, now)]
     if runs:
         version = claim.configuration_version
@@ -109,15 +110,17 @@ async def run_claim(
             run.content, run.links = content, links
         await add_layouts(db, environment_id, version, runs)
         await add_texts(db, runs, version)
-        has_postponed |= await Advance(db, environment_id, defaults, now).run_all(runs)
+        advance = Advance(db, environment_id, defaults, now)
+        has_postponed |= await advance.run_all(runs)
+        has_triggered = advance.triggered.count > 0
         await write_runs(db, environment_id, runs, now)
         await emit_run_events(db, environment_id, runs, version, now)
     await settle_claim(db, environment_id, claim)
     return UnitResult(
         runs=len(runs) + len(claim.progress) + len(claim.batches),
         has_sends=any(job.queue is JobQueue.SEND for run in runs for job in run.jobs),
-        has_batches=claim.has_expanded,
-        has_more=claim.has_more or has_postponed,
+        has_batches=claim.has_expanded or has_triggered,
+        has_more=claim.has_more or has_postponed or has_triggered,
         delivered=runs,
         resumed=resumed,
     )

@@ -39,9 +39,9 @@ async def write_runs(db: Connection, environment_id: EnvironmentId, runs: Sequen
             for run in merged
         ],
     )
-    new_jobs = ((run.id, run.step_of(job).type, job) for run in started for job in run.jobs)
+    new_jobs = ((run.id, run.step_of(job).type, job) for run in runs for job in run.jobs if job.is_new)
     await insert_jobs(db, environment_id, new_jobs, now)
-    changed = (job for run in runs if not run.is_new for job in run.jobs if job.changed)
+    changed = (job for run in runs for job in run.jobs if job.changed and not job.is_new)
     await update_jobs(db, environment_id, changed, now)
     await settle_run_statuses(db, environment_id, (run.id for run in runs if not run.is_new), now)
     await _insert(db, MESSAGES, [_message_row(environment_id, run, one, now) for run in runs for one in run.messages])

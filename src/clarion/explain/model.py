@@ -29,6 +29,8 @@ STEP_WORDS = {
     StepType.THROTTLE: "throttle",
     StepType.CUSTOM: "custom",
     StepType.TRIGGER: "trigger",
+    StepType.BRANCH: "branch",
+    StepType.EXIT: "exit",
 }
 _MAX_LISTED = 3
 
@@ -53,6 +55,9 @@ class DecisionKind(StrEnum):
     ATTEMPT = "attempt"
     RECEIPT = "receipt"
     CANCEL = "cancel"
+    BRANCH = "branch"
+    EXIT = "exit"
+    TRIGGER = "trigger"
 
 
 STEP_KINDS = {
@@ -60,6 +65,9 @@ STEP_KINDS = {
     StepType.DELAY: DecisionKind.DELAY,
     StepType.THROTTLE: DecisionKind.THROTTLE,
     StepType.CUSTOM: DecisionKind.CONTENT,
+    StepType.BRANCH: DecisionKind.BRANCH,
+    StepType.EXIT: DecisionKind.EXIT,
+    StepType.TRIGGER: DecisionKind.TRIGGER,
 }
 """What decides about a step that sends nothing; those of the others are attempts."""
 

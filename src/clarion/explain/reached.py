@@ -69,7 +69,7 @@ def _find_refusal(observed: Observed) -> DecisionKind | None:
 
 def conditions_refused(observed: Observed) -> Decision:
     """Which comparisons were made, and which of them decided."""
-    reason = _join_comparisons(observed.raw, held=False)
+    reason = join_comparisons(observed.raw, held=False)
     summary = f"The conditions of {observed.step_name} did not hold{reason}."
     remedy = "Values for which the conditions hold, or other conditions in the step."
     return observed.decision(DecisionKind.CONDITION, Verdict.STOPPED, summary, remedy)
@@ -80,7 +80,7 @@ def _conditions_passed(observed: Observed, *, is_reached: bool) -> Iterator[Deci
     kind, verdict = DecisionKind.CONDITION, Verdict.PASSED
     step, explanation = observed.step, observed.raw.get("conditions")
     if isinstance(explanation, dict):
-        reason = _join_comparisons(explanation, held=True)
+        reason = join_comparisons(explanation, held=True)
         yield observed.decision(
             kind, verdict, f"The conditions of {observed.step_name} held{reason}.", values=explanation
         )
@@ -89,7 +89,7 @@ def _conditions_passed(observed: Observed, *, is_reached: bool) -> Iterator[Deci
         yield observed.decision(kind, verdict, summary, values={}, source=DecisionSource.DERIVED)
 
 
-def _join_comparisons(explanation: Mapping[str, Any], *, held: bool) -> str:
+def join_comparisons(explanation: Mapping[str, Any], *, held: bool) -> str:
     texts = [_compared(one) for one in _list_comparisons(explanation) if _holds(one) is held]
     return f": {'; '.join(texts[:3])}" if texts else ""
 

@@ -1,6 +1,6 @@
 """All codes of execution details, each with the rule that makes a decision of it; a test finds one that is missing."""
 
-from clarion.explain import reached, sending, waiting
+from clarion.explain import branching, reached, sending, waiting
 from clarion.explain.model import STEP_KINDS, Decision, DecisionKind, Verdict
 from clarion.explain.observed import Observed, Rule, clicked, decide_always, give_up, note_attempt, replied, reported
 from clarion.jobs.details import DetailCode, DetailStatus, code_of
@@ -58,6 +58,12 @@ RULES: dict[str | None, Rule] = {
     DetailCode.RUN_THROTTLED: decide_always(
         DecisionKind.THROTTLE, Verdict.STOPPED, "A throttle step before this one ended the run."
     ),
+    DetailCode.PATH_TAKEN: branching.path_taken,
+    DetailCode.NO_PATH_TAKEN: branching.no_path_taken,
+    DetailCode.RUN_ENDED: branching.run_ended,
+    DetailCode.STEP_AFTER_END: decide_always(DecisionKind.EXIT, Verdict.STOPPED, "An exit step ended the run before."),
+    DetailCode.WORKFLOW_TRIGGERED: branching.workflow_triggered,
+    DetailCode.WORKFLOW_NOT_TRIGGERED: branching.workflow_not_triggered,
     DetailCode.STEP_COMPLETED: waiting.completed,
     DetailCode.MESSAGE_CREATED: sending.content_made,
     DetailCode.CONTENT_FAILED: sending.content_failed,

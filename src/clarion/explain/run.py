@@ -9,6 +9,7 @@ from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.errors import NotFound
 from clarion.explain.absent import list_repeats, triggered_text
+from clarion.explain.branching import list_not_taken
 from clarion.explain.model import (
     CHANNEL_WORDS,
     ChannelResult,
@@ -197,6 +198,10 @@ def _list_results(
         if not step.active and step.channel is not None:
             off = ChannelResult(Outcome.SKIPPED, f"The step '{step.name}' is switched off in the workflow.")
             by_channel.setdefault(step.channel, []).append((step.name, off))
+    for step, reason in list_not_taken(run):
+        if step.channel is not None:
+            result = ChannelResult(Outcome.SKIPPED, reason)
+            by_channel.setdefault(step.channel, []).append((step.name, result))
     return {channel: _best(results) for channel, results in by_channel.items()}
 
 

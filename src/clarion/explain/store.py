@@ -39,7 +39,7 @@ from clarion.workflows.store import list_versions_by_id, list_workflows_by_id
 
 LIST_JOBS = sql("""
     SELECT id, step, type, status, details, due_at, queue, dead_at FROM jobs
-    WHERE environment_id = :environment_id AND notification_id = :notification_id AND type <> 'trigger' ORDER BY step
+    WHERE environment_id = :environment_id AND notification_id = :notification_id ORDER BY step
 """)
 _MESSAGE = """
     id, job_id, channel, status, email, phone, delivery, seen_at, read_at, archived_at, snoozed_until, error_id

@@ -79,6 +79,12 @@ class DetailCode(StrEnum):
     DEFERRED_TOO_LONG = "deferred_too_long", DetailStatus.FAILED, "Defer duration limit exceeded"
     THROTTLED = "throttled", DetailStatus.SUCCESS, "Step was throttled: limit exceeded"
     RUN_THROTTLED = "run_throttled", DetailStatus.SUCCESS, "Step was skipped because the run was throttled"
+    PATH_TAKEN = "path_taken", DetailStatus.SUCCESS, "A path of the branch was taken"
+    NO_PATH_TAKEN = "no_path_taken", DetailStatus.SUCCESS, "No path of the branch was taken"
+    RUN_ENDED = "run_ended", DetailStatus.SUCCESS, "The run ended here"
+    STEP_AFTER_END = "step_after_end", DetailStatus.SUCCESS, "Step was skipped because the run ended before it"
+    WORKFLOW_TRIGGERED = "workflow_triggered", DetailStatus.SUCCESS, "Another workflow was triggered"
+    WORKFLOW_NOT_TRIGGERED = "workflow_not_triggered", DetailStatus.FAILED, "The other workflow could not be triggered"
     STEP_COMPLETED = "step_completed", DetailStatus.SUCCESS, "Step completed"
 
     # Its content is rendered.

@@ -82,6 +82,8 @@ class Job(Struct, kw_only=True):
     """Of its person."""
     priority: Priority = Priority.USUAL
     changed: bool = False
+    is_new: bool = False
+    """Whether it is not stored yet."""
     has_events: bool = False
     """Whether `digest` or `outputs` hold events of a digest, which are stored without their payloads."""
 

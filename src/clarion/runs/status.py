@@ -35,7 +35,10 @@ STORED = {status: number for number, status in enumerate(RunStatus, start=1)}
 STATUSES = {number: status for status, number in STORED.items()}
 COMPLETED = STORED[RunStatus.COMPLETED]
 
-_DELIVERING = frozenset(StepType) - {StepType.DELAY, StepType.DIGEST, StepType.THROTTLE, StepType.TRIGGER}
+_DELIVERING = frozenset(StepType) - {
+    *(StepType.DELAY, StepType.DIGEST, StepType.THROTTLE),
+    *(StepType.BRANCH, StepType.EXIT, StepType.TRIGGER),
+}
 _ACTIVE = frozenset({JobStatus.QUEUED, JobStatus.RUNNING})
 
 LOCK_RUNS = sql("""

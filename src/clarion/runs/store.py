@@ -30,7 +30,7 @@ LIST_RUNS = sql("""
 LIST_JOBS = sql("""
     SELECT notification_id, step, type, status, queue, attempt, put_off_since, dead_at, due_at, provider_id,
         CASE WHEN status = 'delayed' AND queue = 1 THEN details END AS details
-    FROM jobs WHERE environment_id = :environment_id AND notification_id {any:ids} AND type <> 'trigger'
+    FROM jobs WHERE environment_id = :environment_id AND notification_id {any:ids}
     ORDER BY notification_id, step
 """)
 

@@ -25,12 +25,17 @@ from clarion.triggers.recipients import people_of, topics_of
 from clarion.triggers.requests import TriggerRequest
 from clarion.vocabulary import StepType
 from clarion.workflows.actions import make_next_version
+from clarion.workflows.circles import list_triggered
 from clarion.workflows.model import Workflow, WorkflowVersion, find_workflow_id
 from clarion.workflows.steps import build_steps
 from clarion.workflows.store import find_workflow, get_version, insert_version, update_workflow
 
 _SHARING = frozenset({StepType.DIGEST, StepType.THROTTLE})
 """Steps in which the runs of a person depend on each other."""
+
+
+_MAX_TRIGGERED = 50
+"""Workflows that are copied because steps trigger them."""
 
 
 class Fixture(Struct, frozen=True, kw_only=True):
@@ -57,6 +62,7 @@ async def copy_fixture(db: Sandbox, scenario: Scenario) -> Fixture | None:
     fixture = await _copy_people(db, scenario.request, scenario.limit)
     await store.copy_settings(db, environment_id, fixture.people, fixture.topics)
     version = await get_version(db, workflow)
+    await _copy_triggered(db, environment_id, version)
     if fixture.people and not version.step_types.isdisjoint(_SHARING):
         await _copy_open_runs(db, workflow, fixture.people)
     if scenario.overrides:
@@ -84,6 +90,22 @@ async def _save_steps(db: Sandbox, scenario: Scenario, workflow: Workflow, versi
         return workflow
     await insert_version(db, changed)
     return await _use_version(db, workflow, changed.id)
+
+
+async def _copy_triggered(db: Sandbox, environment_id: EnvironmentId, version: WorkflowVersion) -> None:
+    """Copy the workflows that steps trigger, also those that these trigger."""
+    copied: set[str] = set()
+    wanted = list_triggered(version.steps)
+    while wanted and len(copied) < _MAX_TRIGGERED:
+        name = wanted.pop()
+        if name in copied:
+            continue
+        copied.add(name)
+        await store.copy_workflow(db, environment_id, name, find_workflow_id(name))
+        workflow = await find_workflow(db, environment_id, name)
+        if workflow is not None:
+            await store.copy_versions(db, environment_id, workflow.id, 0)
+            wanted += list_triggered((await get_version(db, workflow)).steps)
 
 
 async def _choose_version(db: Sandbox, workflow: Workflow, number: int) -> Workflow:

@@ -290,6 +290,7 @@ def _accept_one(request: TriggerRequest, known: _Lookups, now: Millis) -> Accept
         expires_at=request.expires_at,
         trace=request.trace,
         warnings=request.warnings,
+        caused_by=request.caused_by,
     )
     return Accepted(outcome, transaction, errors, trigger)
 

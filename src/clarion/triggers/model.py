@@ -12,6 +12,7 @@ from clarion.clock import DAY, Millis
 from clarion.contexts.model import Contexts, names_of, stored_contexts
 from clarion.ids import (
     EnvironmentId,
+    NotificationId,
     SubscriberId,
     SubscriberKey,
     TransactionKey,
@@ -226,6 +227,8 @@ class Trigger(Struct, frozen=True, kw_only=True):
     """Of the request that triggers it, while it is accepted; None unless it is traced."""
     warnings: Sequence[str] = ()
     """What the response warns of, while it is accepted."""
+    caused_by: NotificationId | None = None
+    """The run whose step triggered it, while it is accepted; None for callers."""
 
     @property
     def is_canceled(self) -> bool:

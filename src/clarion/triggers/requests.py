@@ -8,7 +8,7 @@ from msgspec import Struct
 from clarion.clock import Millis
 from clarion.contexts.model import Contexts, read_contexts
 from clarion.http.input.unknown import InputWarning
-from clarion.ids import EnvironmentId
+from clarion.ids import EnvironmentId, NotificationId
 from clarion.monitoring.traces.model import TraceContext
 from clarion.triggers.model import AddressedPerson
 from clarion.triggers.recipients import Wanted, read_actor, read_recipients
@@ -38,6 +38,8 @@ class TriggerRequest(Struct, frozen=True, kw_only=True):
     """Whether what is said of people holds for this trigger alone."""
     warnings: Sequence[str] = ()
     """What the response warns of."""
+    caused_by: NotificationId | None = None
+    """The run whose step triggers; None for callers."""
 
     @property
     def has_context_data(self) -> bool:

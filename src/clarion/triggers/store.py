@@ -7,7 +7,7 @@ from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, sql
 from clarion.environments.configuration import CONFIGURATION_VERSION
-from clarion.ids import EnvironmentId, TransactionKey, TriggerId
+from clarion.ids import EnvironmentId, NotificationId, TransactionKey, TriggerId
 from clarion.jobs.lanes import IN_LANES, LaneSet
 from clarion.jobs.model import Priority
 from clarion.jsontext import json_text, json_value
@@ -43,9 +43,9 @@ TRIGGERS = Insert("triggers", *_INSERTED, on_conflict=_ONCE, types=_TYPES)
 # Few triggers have these.
 ANNOTATED_TRIGGERS = Insert(
     "triggers",
-    *(*_INSERTED, "trace_context", "warnings", "accepted_at", "expires_at"),
+    *(*_INSERTED, "trace_context", "warnings", "accepted_at", "expires_at", "caused_by"),
     on_conflict=_ONCE,
-    types=(*_TYPES, "text", "text", "bigint", "bigint"),
+    types=(*_TYPES, "text", "text", "bigint", "bigint", "uuid"),
 )
 # In one statement, so that a trigger that is to be expanded is seen together with a later one for its people. Waiting
 # for another worker that is expanding it keeps the order of each person's triggers; only the rest of a large fan-out
@@ -166,10 +166,12 @@ def _row(trigger: Trigger) -> tuple[Any, ...]:
     )
 
 
-def _annotations(trigger: Trigger) -> tuple[str | None, str | None, Millis | None, Millis | None]:
+def _annotations(
+    trigger: Trigger,
+) -> tuple[str | None, str | None, Millis | None, Millis | None, NotificationId | None]:
     trace = None if trigger.trace is None else trigger.trace.stored
     warnings = json_text(trigger.warnings) if trigger.warnings else None
-    return trace, warnings, trigger.accepted_at, trigger.expires_at
+    return trace, warnings, trigger.accepted_at, trigger.expires_at, trigger.caused_by
 
 
 async def claim_triggers(db: Connection, environment_id: EnvironmentId, lanes: LaneSet, *, limit: int) -> list[Trigger]:

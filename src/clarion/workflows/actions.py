@@ -16,6 +16,7 @@ from clarion.vocabulary import Severity
 from clarion.webhooks.events import append_events
 from clarion.webhooks.model import EventType
 from clarion.workflows import store
+from clarion.workflows.circles import refuse_circle
 from clarion.workflows.differences import portable_steps
 from clarion.workflows.history import VersionOrigin, insert_note, make_note
 from clarion.workflows.model import Step, VersionedWorkflow, Workflow, WorkflowVersion
@@ -34,6 +35,7 @@ async def create_workflow(
 ) -> VersionedWorkflow:
     """Create a workflow with its first version; raises Invalid if the identifier is taken."""
     workflow, version = _new_workflow(environment_id, fields, content, now)
+    await refuse_circle(db, environment_id, workflow.key, version.steps)
     if not await store.insert_workflow(db, workflow, version):
         raise _identifier_taken(workflow.key)
     await insert_note(db, version, make_note(None, version, origin))
@@ -59,6 +61,7 @@ async def change_workflow(
     if changed == workflow:
         return current
     if next_version is not version:
+        await refuse_circle(db, workflow.environment_id, workflow.key, next_version.steps)
         await store.insert_version(db, next_version)
         await insert_note(db, next_version, make_note(version, next_version, origin))
     changed = msgspec.structs.replace(changed, updated_at=now)

@@ -13,7 +13,16 @@ from clarion.http.input.validation import find_problems
 from clarion.templates import MAX_TEMPLATE, check_key, check_template, weigh_markup
 from clarion.times import Unit, check_cron
 from clarion.vocabulary import StepType
-from clarion.workflows.controls import SHAPES, Controls, DigestControls, WaitControls, normalize, read_as
+from clarion.workflows.controls import (
+    SHAPES,
+    BranchControls,
+    Controls,
+    DigestControls,
+    WaitControls,
+    normalize,
+    read_as,
+)
+from clarion.workflows.tree import OTHERWISE
 
 MAX_STEP_TEXT = 1 << 20
 """Characters of all texts of a step; several may come close to the limit of one, and all are parsed and rendered."""
@@ -92,6 +101,13 @@ def list_texts(step_type: StepType, values: Mapping[str, Any]) -> Iterator[PathA
             yield from texts_of(value, name)
 
 
+def list_rules(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the JSON-logic in controls with its path."""
+    yield "skip", values.get("skip")
+    for number, path in enumerate(values.get("paths") or ()):
+        yield f"paths.{number}.condition", path.get("condition")
+
+
 def texts_of(value: Any, path: str) -> Iterator[PathAndText]:
     """Yield every text in a JSON value with its path."""
     if isinstance(value, str):
@@ -117,6 +133,25 @@ def _rule_problems(controls: Controls) -> Iterator[PathAndText]:
         if key and (problem := check_key(key)):
             yield names[name], problem
     yield from _length_problems(controls)
+    if isinstance(controls, BranchControls):
+        yield from _path_problems(controls)
+
+
+def _path_problems(controls: BranchControls) -> Iterator[PathAndText]:
+    paths = controls.paths or []
+    names = [one.name for one in paths]
+    is_weighted = any(one.weight for one in paths)
+    for number, path in enumerate(paths):
+        if path.name == OTHERWISE:
+            yield f"paths.{number}.name", f"must not be '{OTHERWISE}', which is the path where no condition holds"
+        elif path.name in names[:number]:
+            yield f"paths.{number}.name", "is that of a path before; every path needs its own"
+        if path.condition and is_weighted:
+            yield f"paths.{number}.condition", "cannot stand beside weights: a branch decides by one of both"
+        elif path.condition and (problem := check_logic(path.condition)):
+            yield f"paths.{number}.condition", problem
+    if is_weighted and controls.otherwise is not None:
+        yield OTHERWISE, "is never taken in a branch by weights; leave it out"
 
 
 def _length_problems(controls: Controls) -> Iterator[PathAndText]:

@@ -113,6 +113,25 @@ TEXTS: dict[StepType, Mapping[str, ControlText]] = {
         "skip": _SKIP,
     },
     StepType.CUSTOM: {"skip": _SKIP},
+    StepType.BRANCH: {
+        "paths": ControlText(
+            "Paths", "The ways on with their steps: the first whose condition holds, or one by weight."
+        ),
+        "otherwise": ControlText("Otherwise", "The way on where no condition holds; without it, none is taken."),
+        "skip": _SKIP,
+    },
+    StepType.EXIT: {
+        "reason": ControlText("Reason", "Why the run ends here, for those who read about it.", "has paid already"),
+        "skip": _SKIP,
+    },
+    StepType.TRIGGER: {
+        "workflowId": ControlText("Workflow", "The identifier of the workflow that is triggered.", "escalation"),
+        "to": ControlText(
+            "For", "The subscriberId of somebody else, or several; else the same person.", "{{payload.lead}}"
+        ),
+        "payload": ControlText("Payload", "What the workflow gets; texts in it are templates."),
+        "skip": _SKIP,
+    },
 }
 
 WIDGETS: dict[StepType, Mapping[str, str]] = {
@@ -167,5 +186,8 @@ WIDGETS: dict[StepType, Mapping[str, str]] = {
         "throttleKey": "THROTTLE_KEY",
         "skip": "QUERY_EDITOR",
     },
+    StepType.BRANCH: {"skip": "QUERY_EDITOR"},
+    StepType.EXIT: {"reason": "TEXT", "skip": "QUERY_EDITOR"},
+    StepType.TRIGGER: {"workflowId": "TEXT", "to": "TEXT", "payload": "DATA", "skip": "QUERY_EDITOR"},
 }
 """Names of widgets that published dashboards know."""

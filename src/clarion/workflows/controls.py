@@ -16,12 +16,15 @@ from clarion.http.input.validation import find_problems
 from clarion.http.wire import Wire
 from clarion.times import Unit
 from clarion.vocabulary import StepType
+from clarion.workflows.tree import MAX_PATHS
 
 Amount = Annotated[float, Meta(gt=0, le=1_000_000_000)]
 """Of a unit of time; 0.5 hours are 30 minutes."""
 Count = Annotated[int, Meta(ge=1, le=1_000_000_000)]
 Addresses = str | list[str]
 """One address, several with commas between them, or a list."""
+PathName = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[^{}/]+$")]
+"""Of a path of a branch: in paths of steps, it stands between slashes."""
 
 
 class ControlsProblem(ClarionError):
@@ -163,6 +166,36 @@ class ThrottleControls(WaitControls):
         return self.type or (ThrottleType.DYNAMIC if self.dynamic_key else ThrottleType.FIXED)
 
 
+class BranchPath(Wire):
+    """A way on from a branch. Its steps are kept in the list of the version, and not here (`tree`)."""
+
+    name: PathName
+    condition: dict[str, Any] | None = None
+    weight: Annotated[int, Meta(ge=1, le=1_000)] | None = None
+    steps: list[dict[str, Any]] | None = None
+
+
+class OtherPath(Wire):
+    """The way on where no condition holds."""
+
+    steps: list[dict[str, Any]] | None = None
+
+
+class BranchControls(Controls):
+    paths: Annotated[list[BranchPath], Meta(max_length=MAX_PATHS)] | None = None
+    otherwise: OtherPath | None = None
+
+
+class ExitControls(Controls):
+    reason: str | None = None
+
+
+class TriggerControls(Controls):
+    workflow_id: str | None = None
+    to: Addresses | None = None
+    payload: dict[str, Any] | None = None
+
+
 SHAPES: dict[StepType, type[Controls]] = {
     StepType.IN_APP: InAppControls,
     StepType.EMAIL: EmailControls,
@@ -173,6 +206,9 @@ SHAPES: dict[StepType, type[Controls]] = {
     StepType.DIGEST: DigestControls,
     StepType.THROTTLE: ThrottleControls,
     StepType.CUSTOM: Controls,
+    StepType.BRANCH: BranchControls,
+    StepType.EXIT: ExitControls,
+    StepType.TRIGGER: TriggerControls,
 }
 
 ControlsT = TypeVar("ControlsT", bound=Controls)

@@ -31,7 +31,7 @@ async def lock_workflow(call: Call, workflow_key: WorkflowKey, if_match: IfMatch
 
 
 async def show_workflow(call: Call, current: VersionedWorkflow) -> WorkflowOut:
-    return WorkflowOut.of(*current, call.services.names.origin, *await find_known(call.db, *current))
+    return WorkflowOut.of(*current, call.services.names, *await find_known(call.db, *current))
 
 
 async def find_known(

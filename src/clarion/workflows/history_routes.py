@@ -21,6 +21,7 @@ from clarion.workflows.history import (
 )
 from clarion.workflows.history_wire import DiffQuery, PastVersionOut, VersionDiffOut, VersionOut, VersionsQuery
 from clarion.workflows.reply_callbacks import check_callback_rights
+from clarion.workflows.step_wire import ShownWorkflow
 from clarion.workflows.wire import WorkflowOut, list_steps
 
 SECTION = "Workflows"
@@ -50,7 +51,8 @@ async def get_workflow_version(call: Call, workflow_key: WorkflowKey, version_id
     workflow = await store.get_workflow(call.db, call.environment_id, workflow_key)
     version = await get_past_version(call.db, workflow, version_id)
     known = await find_known(call.db, workflow, version)
-    steps = list_steps(workflow, version, call.services.names.origin, *known)
+    shown = ShownWorkflow(workflow=workflow, version=version, origin=call.services.names.origin)
+    steps = list_steps(shown, *known)
     return VersionOut.whole(workflow, version, await find_note(call.db, version), steps)
 
 

@@ -19,6 +19,7 @@ from clarion.workflows.control_checks import check_controls
 from clarion.workflows.controls import (
     SHAPES,
     Action,
+    BranchControls,
     Controls,
     ControlsProblem,
     DelayControls,
@@ -32,6 +33,7 @@ from clarion.workflows.controls import (
     TextControls,
     ThrottleControls,
     ThrottleType,
+    TriggerControls,
     read_controls,
 )
 from clarion.workflows.model import Step, Variant
@@ -149,11 +151,22 @@ def list_missing(controls: Controls) -> list[str]:
             needed = {"body": controls.body or controls.subject}
         case EmailControls() | PushControls():
             needed = {"subject": controls.subject, "body": controls.body}
+        case BranchControls():
+            needed = _needed_to_branch(controls)
+        case TriggerControls():
+            needed = {"workflowId": controls.workflow_id}
         case TextControls():
             needed = {"body": controls.body}
         case DelayControls() | DigestControls() | ThrottleControls():
             needed = _needed_to_wait(controls)
     return [name for name, value in needed.items() if not value]
+
+
+def _needed_to_branch(controls: BranchControls) -> dict[str, object]:
+    paths = controls.paths or []
+    if any(one.weight for one in paths):
+        return {f"paths.{number}.weight": one.weight for number, one in enumerate(paths)}
+    return {"paths": paths, **{f"paths.{number}.condition": one.condition for number, one in enumerate(paths)}}
 
 
 def _needed_to_wait(controls: DelayControls | DigestControls | ThrottleControls) -> dict[str, object]:

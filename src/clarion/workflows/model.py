@@ -28,6 +28,7 @@ from clarion.tracking.model import TrackingOverride
 from clarion.vocabulary import Channel, Severity, StepType
 
 MAX_STEPS = 20
+"""In one list: of the workflow, or of a path of a branch."""
 
 _SLUG_MARK = "_wf_"
 _STEP_SLUG_MARK = "_st_"
@@ -76,6 +77,15 @@ class ReplyCallback(Struct, frozen=True, kw_only=True):
     """A template over the payload."""
 
 
+class StepPlace(Struct, frozen=True):
+    """Where a step stands that is not on the trunk of its workflow."""
+
+    branch: str
+    """The `stepId` of the branch."""
+    path: str
+    """The name of its path."""
+
+
 class Step(WithControls, frozen=True, kw_only=True, rename="camel"):
     """One step of a version, as the version's JSON stores it."""
 
@@ -87,10 +97,22 @@ class Step(WithControls, frozen=True, kw_only=True, rename="camel"):
     should_stop_on_fail: bool = False
     variants: list[Variant] = []
     reply_callback: ReplyCallback | None = None
+    within: StepPlace | None = None
+    """None: on the trunk."""
 
     @cached_property
     def channel(self) -> Channel | None:
         return _CHANNELS.get(self.type)
+
+    @cached_property
+    def path_rules(self) -> list[CompiledLogic | None]:
+        """The condition of each path of a branch."""
+        rules = (path.get("condition") for path in self.controls.get("paths") or ())
+        return [CompiledLogic(rule) if rule else None for rule in rules]
+
+    @cached_property
+    def has_templates_in_paths(self) -> bool:
+        return has_markup(json_text(self.controls.get("paths")))
 
     @cached_property
     def id_bytes(self) -> bytes:
@@ -162,6 +184,7 @@ class WorkflowVersion(Struct, frozen=True, kw_only=True, dict=True):
     workflow_id: WorkflowId
     number: int
     steps: list[Step]
+    """All of them, also those within branches, in reading order: a branch, the steps of each path, what follows it."""
     payload_schema: dict[str, Any] | None
     validate_payload: bool
     created_at: Millis

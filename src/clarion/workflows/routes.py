@@ -25,6 +25,7 @@ from clarion.workflows.listing import list_workflow_page
 from clarion.workflows.model import VersionedWorkflow, Workflow
 from clarion.workflows.reply_callbacks import check_callback_rights, check_callback_urls
 from clarion.workflows.step_wire import (
+    ShownWorkflow,
     StepKind,
     StepOut,
     StepSchemaOut,
@@ -85,11 +86,12 @@ async def create_workflow(call: Call, body: WorkflowIn) -> WorkflowOut:
 async def list_workflows(call: Call, query: WorkflowsQuery) -> WorkflowsOut:
     """List workflows; `query` is a part of the name or identifier, and one of the `tags` suffices."""
     page, total = await list_workflow_page(call.db, call.environment_id, query)
-    origin = call.services.names.origin
     ids = [one.workflow.id for one in page]
     groups = await list_groups(call.db, call.environment_id, ResourceType.WORKFLOW, ids) if ids else {}
     translated = {resource_id for resource_id, group in groups.items() if group.is_enabled}
-    listed = [ListedWorkflowOut.of(*one, origin, is_translated=one.workflow.id in translated) for one in page]
+    listed = [
+        ListedWorkflowOut.of(*one, call.services.names, is_translated=one.workflow.id in translated) for one in page
+    ]
     return WorkflowsOut(workflows=listed, total_count=total)
 
 
@@ -185,7 +187,9 @@ async def get_workflow_step(call: Call, workflow_key: WorkflowKey, step_id: str)
     known, env_keys = await find_known(call.db, workflow, version)
     variables = describe_variables(version, step, whole=True, env_keys=env_keys)
     unknown = find_unknown_variables(version, known, env_keys, is_critical=workflow.is_critical)
-    return StepOut.of(step, workflow, variables, call.services.names.origin, unknown.get(step.id, ()))
+    names = call.services.names
+    shown = ShownWorkflow(workflow=workflow, version=version, origin=names.origin, has_all_steps=names.has_all_steps)
+    return StepOut.of(step, shown, variables, unknown.get(step.id, ()))
 
 
 async def _switch_translations(call: Call, workflow: Workflow, body: WorkflowPatch) -> None:

@@ -5,14 +5,16 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Self
 
-from msgspec import UNSET, Meta, UnsetType, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from clarion.http.wire import CheckedText, OriginText, Wire
 from clarion.ids import id_text
 from clarion.vocabulary import StepType
+from clarion.workflows.custom_form import SHOWN_AS_CUSTOM, make_custom_form
 from clarion.workflows.issues import Issue, IssueType, find_issues, find_warnings
-from clarion.workflows.model import ReplyCallback, Step, Variant, Workflow
+from clarion.workflows.model import ReplyCallback, Step, Variant, Workflow, WorkflowVersion
 from clarion.workflows.schemas import control_schema, control_widgets
+from clarion.workflows.tree import nest_controls
 
 Name = Annotated[str, Meta(min_length=1, max_length=255)]
 
@@ -40,6 +42,12 @@ class StepKind(StrEnum):
     DELAY = "delay"
     THROTTLE = "throttle"
     CUSTOM = "custom"
+    BRANCH = "branch"
+    """Goes on by one of several paths, each with steps of its own."""
+    EXIT = "exit"
+    """Ends the run."""
+    TRIGGER = "trigger"
+    """Triggers another workflow."""
 
 
 class VariantIn(Wire):
@@ -75,7 +83,7 @@ class StepIn(Wire):
     name: Name
     """What people call the step."""
     type: StepKind
-    """What the step does: send through a channel, or digest, delay, throttle, or compute values for later steps."""
+    """What the step does: send through a channel, wait, count, decide how the run goes on, or compute values."""
     active: bool = True
     """Whether runs do the step; an inactive one is skipped."""
     control_values: dict[str, Any] | None = None
@@ -177,6 +185,34 @@ class ReplyCallbackOut(Wire):
     """The template of the URL."""
 
 
+class PlaceOut(Wire):
+    """A path of a branch."""
+
+    branch: str
+    """The `stepId` of the branch."""
+    path: str
+    """The name of the path."""
+
+
+class ShownWorkflow(Struct, frozen=True, kw_only=True):
+    """A version of a workflow as its steps are shown."""
+
+    workflow: Workflow
+    version: WorkflowVersion
+    origin: str
+    has_all_steps: bool = True
+    """Whether the caller knows all types of steps; else some are custom steps."""
+
+    def show(self, step: Step) -> tuple[StepType, dict[str, Any]]:
+        """Return the type and the controls."""
+        values = _with_subject(step)
+        if step.type is StepType.BRANCH:
+            values = nest_controls(self.version.steps, step)
+        if self.has_all_steps or step.type not in SHOWN_AS_CUSTOM:
+            return step.type, values
+        return StepType.CUSTOM, make_custom_form(step.type, values)
+
+
 class StepOut(Wire):
     """A step; `variables` is the JSON Schema of the variables that its templates and conditions see."""
 
@@ -203,25 +239,29 @@ class StepOut(Wire):
     """The JSON Schema of the variables that templates and conditions of the step see."""
     issues: StepIssuesOut | UnsetType = UNSET
     """Problems of the step; absent if there are none."""
+    within: PlaceOut | UnsetType = UNSET
+    """Where it stands; absent if it is within no branch."""
+    nested: list["StepOut"] | UnsetType = UNSET
+    """Of a branch that is a step of the workflow itself: all steps within it, also those of branches within, in
+    reading order; the controls have them as they are saved."""
     origin: OriginText
     workflow_id: str
     workflow_database_id: str
     """The `_id` of the workflow."""
 
     @classmethod
-    def of(
-        cls, step: Step, workflow: Workflow, variables: dict[str, Any], origin: str, unknown: Sequence[Issue] = ()
-    ) -> Self:
+    def of(cls, step: Step, shown: ShownWorkflow, variables: dict[str, Any], unknown: Sequence[Issue] = ()) -> Self:
         """`unknown` are the issues about variables, which are those of the whole workflow."""
-        values, callback = _with_subject(step), step.reply_callback
+        kind, values = shown.show(step)
+        workflow, callback = shown.workflow, step.reply_callback
         return cls(
             id=step.id,
             step_id=step.step_id,
             slug=step.slug,
             name=step.name,
-            type=step.type,
+            type=kind,
             active=step.active,
-            controls=StepControlsOut.of(step.type, values),
+            controls=StepControlsOut.of(kind, values),
             control_values=values,
             filters=step.filters,
             should_stop_on_fail=step.should_stop_on_fail,
@@ -229,7 +269,8 @@ class StepOut(Wire):
             reply_callback=UNSET if callback is None else ReplyCallbackOut(active=callback.active, url=callback.url),
             variables=variables,
             issues=issues_out([*find_issues(step), *unknown], find_warnings(step)),
-            origin=origin,
+            within=UNSET if step.within is None else PlaceOut(branch=step.within.branch, path=step.within.path),
+            origin=shown.origin,
             workflow_id=workflow.key,
             workflow_database_id=id_text(workflow.id),
         )
@@ -243,8 +284,8 @@ class ListedStepOut(Wire):
     """Problems of the step; absent if there are none."""
 
     @classmethod
-    def of(cls, step: Step) -> Self:
-        return cls(slug=step.slug, type=step.type, issues=issues_out(find_issues(step)))
+    def of(cls, step: Step, kind: StepType) -> Self:
+        return cls(slug=step.slug, type=kind, issues=issues_out(find_issues(step)))
 
 
 def issues_out(issues: Sequence[Issue], warnings: Sequence[tuple[str, str]] = ()) -> StepIssuesOut | UnsetType:

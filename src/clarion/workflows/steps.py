@@ -1,7 +1,7 @@
 """Builds steps from request bodies: validates them, and matches them with the steps of the previous version."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from clarion.clock import Millis
@@ -12,23 +12,27 @@ from clarion.templates import check_template, has_markup
 from clarion.vocabulary import StepType
 from clarion.webhooks.wire import EndpointUrl
 from clarion.workflows.control_checks import check_controls
-from clarion.workflows.model import WITH_MARKS, Step, Variant, find_step, kebab
+from clarion.workflows.flatten import StepProblem, flatten_steps
+from clarion.workflows.model import WITH_MARKS, Step, StepPlace, Variant, find_step, kebab
 from clarion.workflows.payloads import check_schema
 from clarion.workflows.step_wire import StepIn, VariantIn
+from clarion.workflows.tree import list_earlier
 
+_WITHOUT_VARIANTS: Final = frozenset({StepType.BRANCH, StepType.EXIT, StepType.TRIGGER})
 _MAX_URL: Final = 2048
 _URL_TEMPLATE: Final = re.compile(r"https?://[^\s{}/?#\\]+[/?#].*|\{\{[^{}]*\}\}")
 """What a payload is put into must not choose the host, unless it has all of the URL."""
 _URL_RULE: Final = "must begin with https:// or http:// and the whole host, or be one variable that has all of the URL"
 
-StepProblem = tuple[str, str, Any]
-"""A path in the body, what is wrong there, and the value."""
-
 
 def check_definition(steps: Sequence[StepIn], payload_schema: Any) -> None:
     """Raise Invalid with everything that is wrong with a definition that could not run."""
+    _raise_problems(_problems(steps, payload_schema))
+
+
+def _raise_problems(faults: Iterable[StepProblem]) -> None:
     problems: dict[str, list[Problem]] = {}
-    for path, message, value in _problems(steps, payload_schema):
+    for path, message, value in faults:
         problems.setdefault(path, []).append(Problem(message, value))
     if problems:
         raise Invalid(problems)
@@ -38,17 +42,21 @@ def build_steps(inputs: Sequence[StepIn], previous: Sequence[Step], now: Millis)
     """Build the steps of a new version; a step with a known `_id` or `stepId` keeps its id."""
     by_id = {step.id: step for step in previous}
     by_step_id = {step.step_id: step for step in previous}
-    named = [_find_given_step_id(step_in, by_id) for step_in in inputs]
+    flat = flatten_steps(inputs, previous)
+    _raise_problems(flat.problems)
+    named = [_find_given_step_id(step_in, by_id) for step_in in flat.steps]
     taken = {name for name in named if name is not None}
     built: list[Step] = []
-    for step_in, name in zip(inputs, named, strict=True):
-        step_id = name or _make_step_id(step_in, taken)
+    for placed, name in zip(flat.placed, named, strict=True):
+        step_id = name or _make_step_id(placed.step, taken)
         taken.add(step_id)
-        known = by_id.get(step_in.id or "") or by_step_id.get(step_id)
+        known = by_id.get(placed.step.id or "") or by_step_id.get(step_id)
         is_used = known is not None and any(step.id == known.id for step in built)
-        built.append(_step(step_in, step_id, None if is_used else known, now))
-    _refuse_duplicates(built)
-    _refuse_unknown_previous_steps(built)
+        within = None if placed.branch is None else StepPlace(built[placed.branch].step_id, placed.path)
+        built.append(_step(placed.step, step_id, None if is_used else known, within, now))
+    paths = [one.where for one in flat.placed]
+    _refuse_duplicates(built, paths)
+    _refuse_unknown_previous_steps(built, paths)
     return built
 
 
@@ -57,8 +65,10 @@ def new_step_id(now: Millis) -> str:
 
 
 def _problems(steps: Sequence[StepIn], payload_schema: Any) -> Iterator[StepProblem]:
-    for number, step in enumerate(steps):
-        yield from _step_problems(step, f"steps.{number}")
+    flat = flatten_steps(steps)
+    yield from flat.problems
+    for one in flat.placed:
+        yield from _step_problems(one.step, one.where)
     schema = None if payload_schema is None else check_schema(payload_schema)
     if schema is not None:
         yield "payloadSchema", schema, None
@@ -67,6 +77,8 @@ def _problems(steps: Sequence[StepIn], payload_schema: Any) -> Iterator[StepProb
 def _step_problems(step: StepIn, path: str) -> Iterator[StepProblem]:
     yield from _part_problems(step, step, path)
     yield from _callback_problems(step, f"{path}.replyCallback")
+    if step.variants and step.step_type in _WITHOUT_VARIANTS:
+        yield f"{path}.variants", f"cannot stand in a step of the type {step.type}; variants are other contents", None
     for number, variant in enumerate(step.variants or ()):
         yield from _part_problems(step, variant, f"{path}.variants.{number}")
 
@@ -112,7 +124,7 @@ def _make_step_id(step_in: StepIn, taken: set[str]) -> str:
     return next(name for name in candidates if name not in taken)
 
 
-def _step(step_in: StepIn, step_id: str, known: Step | None, now: Millis) -> Step:
+def _step(step_in: StepIn, step_id: str, known: Step | None, within: StepPlace | None, now: Millis) -> Step:
     return Step(
         id=new_step_id(now) if known is None else known.id,
         step_id=step_id,
@@ -124,6 +136,7 @@ def _step(step_in: StepIn, step_id: str, known: Step | None, now: Millis) -> Ste
         should_stop_on_fail=step_in.should_stop_on_fail,
         variants=_variants(step_in.variants or [], known.variants if known else [], now),
         reply_callback=None if step_in.reply_callback is None else step_in.reply_callback.callback(),
+        within=within,
     )
 
 
@@ -146,28 +159,29 @@ def _variants(inputs: Sequence[VariantIn], previous: Sequence[Variant], now: Mil
     return built
 
 
-def _refuse_duplicates(steps: Sequence[Step]) -> None:
-    seen: dict[str, int] = {}
+def _refuse_duplicates(steps: Sequence[Step], paths: Sequence[str]) -> None:
+    """`paths` are those of the steps in the body."""
+    seen: dict[str, str] = {}
     problems: dict[str, list[Problem]] = {}
-    for number, step in enumerate(steps):
-        first = seen.setdefault(step.step_id, number)
-        if first != number:
-            message = f"is the same as that of steps.{first}; every step needs its own"
-            problems[f"steps.{number}.stepId"] = [Problem(message, step.step_id)]
+    for step, path in zip(steps, paths, strict=True):
+        first = seen.setdefault(step.step_id, path)
+        if first != path:
+            message = f"is the same as that of {first}; every step needs its own"
+            problems[f"{path}.stepId"] = [Problem(message, step.step_id)]
     if problems:
         raise Invalid(problems)
 
 
-def _refuse_unknown_previous_steps(steps: Sequence[Step]) -> None:
+def _refuse_unknown_previous_steps(steps: Sequence[Step], paths: Sequence[str]) -> None:
     """Conditions ask about the messages of steps before their own."""
     problems: dict[str, list[Problem]] = {}
     for number, step in enumerate(steps):
-        earlier = [one for one in steps[:number] if one.type in WITH_MARKS]
+        earlier = [one for one in list_earlier(steps, number) if one.type in WITH_MARKS]
         parts = [("", step.filters), *((f".variants.{at}", one.filters) for at, one in enumerate(step.variants))]
-        for path, filters in parts:
+        for part, filters in parts:
             for where, reference in list_previous_steps(filters):
                 if find_step(earlier, reference) is None:
                     message = "must be the stepId or the _id of an earlier in-app or email step of this workflow"
-                    problems[f"steps.{number}{path}.filters.{where}"] = [Problem(message, reference)]
+                    problems[f"{paths[number]}{part}.filters.{where}"] = [Problem(message, reference)]
     if problems:
         raise Invalid(problems)

@@ -16,9 +16,10 @@ from clarion.templates import Reference, has_markup, list_references, list_text_
 from clarion.templates.texts import NAME as TEXTS
 from clarion.templates.texts import join_key
 from clarion.vocabulary import Severity, StepType, suggestion
-from clarion.workflows.control_checks import list_texts, texts_of
+from clarion.workflows.control_checks import list_rules, list_texts, texts_of
 from clarion.workflows.issues import Issue, IssueType, list_parts
 from clarion.workflows.model import Step, Variant, Workflow, WorkflowVersion
+from clarion.workflows.tree import list_earlier, list_path_names
 
 MAX_REPEATED_SCHEMA = 16 * 1024
 """Characters of a payload schema that each step of a workflow repeats; a step that is read alone has it in any case."""
@@ -142,7 +143,7 @@ def describe_variables(
     the keys of the variables of environments; without them any key may exist.
     """
     place = next((number for number, one in enumerate(version.steps) if one.id == step.id), len(version.steps))
-    earlier = [one for one in version.steps[:place] if one.active]
+    earlier = [one for one in list_earlier(version.steps, place) if one.active]
     links = {} if step.channel is None else _LINKS
     actor = _person_schema("Who acted, if the trigger names an actor")
     return _closed(
@@ -220,6 +221,10 @@ def _outputs_schema(step: Step) -> Schema:
             return _closed({"events": {"type": "array", "items": event}, "eventCount": count}, "The digested events")
         case StepType.THROTTLE:
             return _closed({"throttled": _FLAG}, None)
+        case StepType.BRANCH:
+            return _closed({"path": {"enum": [*list_path_names(step), None]}}, "The path that was taken; null is none")
+        case StepType.TRIGGER:
+            return _closed({"transactionId": _TEXT}, "The trigger of the other workflow")
         case StepType.CUSTOM:
             controls = (one.controls for one in (step, *step.variants))
             names = [name for one in controls for name in one if name != "skip"]
@@ -280,8 +285,9 @@ def _list_uses(prefix: str, part: Step | Variant, texts: Sequence[tuple[str, str
             yield prefix + path, [names, ("payload", *names)]
         for reference in list_references(text):
             yield prefix + path, [reference]
-    for text in list_rule_variables(part.controls.get("skip")):
-        yield f"{prefix}skip", [tuple(split_path(text))]
+    for path, rule in list_rules(part.controls):
+        for text in list_rule_variables(rule):
+            yield prefix + path, [tuple(split_path(text))]
     for path, source, text in list_fields(part.filters):
         names = tuple(split_path(text))
         yield f"{prefix}filters.{path}", [(source, *names), *([names] if names[0] == source else [])]

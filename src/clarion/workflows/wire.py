@@ -5,17 +5,21 @@ from enum import StrEnum
 from typing import Annotated, Any, Self
 
 from msgspec import UNSET, Meta, UnsetType, field
+from msgspec.structs import replace
 
 from clarion.clock import iso_text
 from clarion.content.translations.known import KnownTexts
 from clarion.http.preconditions import make_etag
 from clarion.http.wire import DateTimeText, OriginText, Wire, changes_of, given
 from clarion.ids import id_text
+from clarion.providers.builtin import BuiltinNames
 from clarion.tracking.model import TrackingOverride
 from clarion.vocabulary import Channel, OrderDirection, Severity, StepType
+from clarion.workflows.custom_form import SHOWN_AS_CUSTOM
 from clarion.workflows.issues import WorkflowStatus, status_of
 from clarion.workflows.model import MAX_STEPS, MainSwitch, PreferenceLayer, Switch, Workflow, WorkflowVersion
-from clarion.workflows.step_wire import IdentifierText, ListedStepOut, Name, StepIn, StepOut
+from clarion.workflows.step_wire import IdentifierText, ListedStepOut, Name, ShownWorkflow, StepIn, StepOut
+from clarion.workflows.tree import list_within
 from clarion.workflows.variables import describe_variables, find_unknown_variables
 
 Tags = Annotated[list[Annotated[str, Meta(min_length=1, max_length=64)]], Meta(max_length=16)]
@@ -241,11 +245,14 @@ class WorkflowOut(Wire):
         cls,
         workflow: Workflow,
         version: WorkflowVersion,
-        origin: str,
+        names: BuiltinNames,
         known: KnownTexts,
         env_keys: Collection[str] | None = None,
     ) -> Self:
         """`env_keys` are the keys of the variables of environments; without them no use of one is an issue."""
+        shown = ShownWorkflow(
+            workflow=workflow, version=version, origin=names.origin, has_all_steps=names.has_all_steps
+        )
         return cls(
             id=id_text(workflow.id),
             workflow_id=workflow.key,
@@ -258,11 +265,11 @@ class WorkflowOut(Wire):
             preferences=WorkflowPreferencesOut.of(workflow),
             tracking=UNSET if workflow.tracking is None else WorkflowTrackingOut.of(workflow.tracking),
             takes_replies=given(workflow.takes_replies),
-            steps=list_steps(workflow, version, origin, known, env_keys),
+            steps=list_steps(shown, known, env_keys),
             payload_schema=given(version.payload_schema),
             validate_payload=version.validate_payload,
             is_translation_enabled=known.is_enabled,
-            origin=origin,
+            origin=names.origin,
             status=status_of(active=workflow.active, steps=version.steps),
             version=version.number,
             version_id=id_text(version.id),
@@ -291,17 +298,21 @@ class ListedWorkflowOut(Wire):
     updated_at: DateTimeText
 
     @classmethod
-    def of(cls, workflow: Workflow, version: WorkflowVersion, origin: str, *, is_translated: bool) -> Self:
+    def of(cls, workflow: Workflow, version: WorkflowVersion, names: BuiltinNames, *, is_translated: bool) -> Self:
+        kinds = [
+            StepType.CUSTOM if step.type in SHOWN_AS_CUSTOM and not names.has_all_steps else step.type
+            for step in version.steps
+        ]
         return cls(
             id=id_text(workflow.id),
             workflow_id=workflow.key,
             slug=workflow.slug,
             name=workflow.name,
             tags=workflow.tags,
-            origin=origin,
+            origin=names.origin,
             status=status_of(active=workflow.active, steps=version.steps),
-            step_type_overviews=[step.type for step in version.steps],
-            steps=[ListedStepOut.of(step) for step in version.steps],
+            step_type_overviews=kinds,
+            steps=[ListedStepOut.of(*one) for one in zip(version.steps, kinds, strict=True)],
             is_translation_enabled=is_translated,
             created_at=iso_text(workflow.created_at),
             updated_at=iso_text(workflow.updated_at),
@@ -316,19 +327,22 @@ class WorkflowsOut(Wire):
 
 
 def list_steps(
-    workflow: Workflow,
-    version: WorkflowVersion,
-    origin: str,
-    known: KnownTexts | None = None,
-    env_keys: Collection[str] | None = None,
+    shown: ShownWorkflow, known: KnownTexts | None = None, env_keys: Collection[str] | None = None
 ) -> list[StepOut]:
-    unknown = find_unknown_variables(version, known, env_keys, is_critical=workflow.is_critical)
-    return [
-        StepOut.of(
-            step, workflow, describe_variables(version, step, env_keys=env_keys), origin, unknown.get(step.id, ())
+    """List the steps of the workflow itself, each branch with those within."""
+    version = shown.version
+    unknown = find_unknown_variables(version, known, env_keys, is_critical=shown.workflow.is_critical)
+    listed = {
+        step.step_id: StepOut.of(
+            step, shown, describe_variables(version, step, env_keys=env_keys), unknown.get(step.id, ())
         )
         for step in version.steps
-    ]
+    }
+    for branch in version.steps:
+        if branch.type is StepType.BRANCH and branch.within is None:
+            nested = [listed[one.step_id] for one in list_within(version.steps, branch)]
+            listed[branch.step_id] = replace(listed[branch.step_id], nested=nested)
+    return [listed[step.step_id] for step in version.steps if step.within is None]
 
 
 def etag_of(workflow: Workflow) -> str:

@@ -202,14 +202,6 @@ async def test_a_raw_text_is_a_json_text_too(api: Api, database: Database) -> No
     assert json.loads(returned["raw"]) == "connection refused"
 
 
-async def test_the_job_of_the_trigger_itself_is_left_out(api: Api, database: Database) -> None:
-    run = await make_notification(database, api.environment)
-    await make_job(database, api.environment, notification=run, step=0, kind=StepType.IN_APP)
-    await make_job(database, api.environment, notification=run, step=1, kind=StepType.TRIGGER)
-
-    assert [job["type"] for job in (await get_event(api, run))["jobs"]] == ["in_app"]
-
-
 async def test_a_throttle_step_is_shown_as_a_custom_one(api: Api, database: Database) -> None:
     workflow = await make_workflow(database, api.environment, steps=[StepType.THROTTLE, StepType.CUSTOM])
     trigger = await make_trigger(database, api.environment, workflow=workflow)

@@ -35,6 +35,8 @@ export const texts = {
     throttle: "Throttle",
     custom: "Custom",
     trigger: "Trigger",
+    branch: "Branch",
+    exit: "Exit",
   },
   decisions: "Decisions",
   values: "What it saw",

@@ -30,6 +30,7 @@ triggers = Table(
     moment("accepted_at", optional=True),  # where it is for a later moment, which is `created_at`
     moment("expires_at", optional=True),  # what has not begun by then is not done any more
     moment("repeated_at", optional=True),  # when it was sent again last
+    id_("caused_by", optional=True),  # the run whose step triggered it; NULL: a caller
     moment("runs_deleted_at", optional=True),  # when retention first deleted runs of it
     Index("triggers_transaction", "environment_id", "transaction_key", unique=True),
     Index(

@@ -610,7 +610,7 @@ CREATE TABLE triggers (
     warnings TEXT,
     repeats INTEGER,
     repeated_at BIGINT,
-    runs_deleted_at BIGINT, accepted_at BIGINT, expires_at BIGINT,
+    runs_deleted_at BIGINT, accepted_at BIGINT, expires_at BIGINT, caused_by BLOB,
     PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE webhook_deliveries (
@@ -797,4 +797,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0041', '0033..0041');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0042', '0033..0042');

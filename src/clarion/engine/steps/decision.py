@@ -10,6 +10,7 @@ from clarion.clock import Millis
 from clarion.engine.digests import DigestWindows
 from clarion.engine.records import NewMessage, Run
 from clarion.engine.throttles import ThrottlePasses
+from clarion.engine.triggered import TriggeredWorkflows
 from clarion.ids import NotificationId
 from clarion.jobs.details import DetailCode, DetailSource
 from clarion.jobs.model import Job
@@ -60,9 +61,17 @@ class Ended(Struct, frozen=True):
     status: JobStatus = JobStatus.SKIPPED
     reason: DetailCode = DetailCode.RUN_THROTTLED
     raw: dict[str, Any] | None = None
+    outputs: dict[str, Any] | None = None
+    """Those of the step, if it is complete; else it has the status of those behind it."""
 
 
-StepOutcome: TypeAlias = Done | Skipped | Failed | Waiting | Sending | Merged | Ended
+class Branched(Struct, frozen=True):
+    """The run goes on by a path of the step, if any fits."""
+
+    path: str | None
+
+
+StepOutcome: TypeAlias = Done | Skipped | Failed | Waiting | Sending | Merged | Ended | Branched
 
 
 class Defaults(Struct, frozen=True, kw_only=True):
@@ -90,6 +99,7 @@ class StepContext(Struct, frozen=True, kw_only=True):
     variables: dict[str, Any]
     digests: DigestWindows
     throttles: ThrottlePasses
+    triggered: TriggeredWorkflows
     defaults: Defaults
     frame_texts: list[Texts] = []
     """Those of the layout that the step is rendered in."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from clarion.engine.steps import channels, digest, in_app, throttle, waiting
+from clarion.engine.steps import branch, channels, digest, ending, in_app, throttle, trigger, waiting
 from clarion.engine.steps.decision import Done, StepContext, StepOutcome
 from clarion.jobs.details import DetailCode
 from clarion.templates import render_value
@@ -28,5 +28,8 @@ DECIDE: dict[StepType, Decide] = {
     StepType.DIGEST: digest.decide,
     StepType.THROTTLE: throttle.decide,
     StepType.CUSTOM: _decide_custom,
+    StepType.BRANCH: branch.decide,
+    StepType.EXIT: ending.decide,
+    StepType.TRIGGER: trigger.decide,
 }
 FINISH: dict[StepType, Decide] = {StepType.DELAY: waiting.finish, StepType.DIGEST: digest.finish}

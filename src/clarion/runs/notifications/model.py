@@ -26,7 +26,7 @@ _BITS = {kind: 1 << number for number, kind in enumerate(StepType)}
 
 
 class EventChannel(StrEnum):
-    """The step types of the API; it has none for throttling."""
+    """The step types of the API; all others are custom."""
 
     IN_APP = "in_app"
     EMAIL = "email"
@@ -37,6 +37,9 @@ class EventChannel(StrEnum):
     TRIGGER = "trigger"
     DELAY = "delay"
     CUSTOM = "custom"
+
+
+_NAMED: frozenset[str] = frozenset(EventChannel)
 
 
 class Notification(Struct, frozen=True, kw_only=True):
@@ -105,8 +108,8 @@ def step_types(mask: int) -> list[StepType]:
 
 
 def event_channel_of(kind: StepType) -> EventChannel:
-    """Return the step type as the API shows it: a throttle step is a custom step."""
-    return EventChannel.CUSTOM if kind is StepType.THROTTLE else EventChannel(kind)
+    """Return the step type as the API shows it: those that it has no name for are custom steps."""
+    return EventChannel(kind) if kind in _NAMED else EventChannel.CUSTOM
 
 
 def step_types_of(channel: EventChannel) -> list[StepType]:

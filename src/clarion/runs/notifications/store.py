@@ -257,10 +257,9 @@ LIST_ORIGINS = sql("""
     SELECT id, transaction_key, payload, overrides, warnings, context FROM triggers
     WHERE environment_id = :environment_id AND id {any:ids}
 """)
-# Leaves out the job of the trigger itself, which is no step of the workflow.
 LIST_JOBS = sql("""
     SELECT id, notification_id, step, type, status, provider_id, digest, details, updated_at FROM jobs
-    WHERE environment_id = :environment_id AND notification_id {any:ids} AND type <> 'trigger'
+    WHERE environment_id = :environment_id AND notification_id {any:ids}
     ORDER BY notification_id, step
 """)
 

@@ -59,6 +59,8 @@ export const STEP_KINDS: readonly StepKind[] = [
   "delay",
   "throttle",
   "custom",
+  "exit",
+  "trigger",
 ];
 export const MAX_STEPS = 20;
 

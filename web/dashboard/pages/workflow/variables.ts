@@ -7,6 +7,8 @@ const OUTPUTS: Partial<Record<DraftStep["type"], readonly string[]>> = {
   email: ["seen", "read"],
   digest: ["events", "eventCount"],
   throttle: ["throttled"],
+  branch: ["path"],
+  trigger: ["transactionId"],
 };
 
 /** What the server describes, with the payload and the earlier steps as they are in the editor. */

@@ -11,11 +11,22 @@ export function describeStep(type: StepKind, values: JsonObject): string {
       return describeDelay(values) + extension(values);
     case "throttle":
       return describeThrottle(values);
+    case "branch":
+      return texts.paths(pathNames(values));
+    case "exit":
+      return texts.exit(textAt(values, "reason"));
+    case "trigger":
+      return texts.trigger(textAt(values, "workflowId"));
     case "custom":
       return texts.custom(Object.keys(values).filter((name) => name !== "skip").length);
     default:
       return textAt(values, "subject") || plainText(textAt(values, "body")) || texts.sayNothing;
   }
+}
+
+function pathNames(values: JsonObject): string[] {
+  const paths = Array.isArray(values.paths) ? values.paths.filter(isObject) : [];
+  return paths.map((path) => textAt(path, "name"));
 }
 
 function describeDigest(values: JsonObject): string {
