@@ -17,6 +17,8 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.x509.oid import NameOID
 
+from clarion.providers.signing.jwt import sign_hs256
+from clarion.secret import Secret
 from tests.records import NOW
 from tests.rsa_keys import rsa_key
 from tests.support import Api
@@ -63,11 +65,17 @@ CREDENTIALS: Mapping[str, Mapping[str, str]] = {
         "secretKey": "canary-app-secret",
     },
     "mandrill": {**MAIL, "apiKey": "canary-api-key", "secretKey": "canary-webhook-key"},
+    "messagebird": {"accessKey": "canary-access-key", "secretKey": "canary-signing-key", "from": "+31970"},
     "kannel": {"host": "127.0.0.1", "port": "13013", "from": "news", "user": "u", "password": "canary-password"},
     "pusher-beams": {"instanceId": "i-1", "secretKey": "canary-beams-key", "token": "canary-beams-webhook"},
     "fcm": {"serviceAccount": "{}"},
 }
-CHANNELS = {"twilio": "sms", "kannel": "sms", "whatsapp-business": "chat", "pusher-beams": "push", "fcm": "push"}
+CHANNELS = {
+    **dict.fromkeys(("twilio", "kannel", "messagebird"), "sms"),
+    "whatsapp-business": "chat",
+    "pusher-beams": "push",
+    "fcm": "push",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,3 +191,16 @@ def ses_bounce(message_id: str, people: Sequence[str]) -> Signed:
         },
     }
     return sns(Type="Notification", Message=json.dumps(event))
+
+
+def sign_messagebird(url: str, body: bytes, now: int) -> dict[str, str]:
+    """The headers of a call of MessageBird with the body."""
+    claims = {
+        "iss": "MessageBird",
+        "nbf": now // 1000,
+        "exp": now // 1000 + 60,
+        "url_hash": hashlib.sha256(url.encode()).hexdigest(),
+        "payload_hash": hashlib.sha256(body).hexdigest(),
+    }
+    token = sign_hs256(Secret(CREDENTIALS["messagebird"]["secretKey"]), claims)
+    return {"MessageBird-Signature-JWT": token.reveal()}

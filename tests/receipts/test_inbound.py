@@ -12,7 +12,7 @@ from clarion.providers.definition.receipts import Callback, InboundText
 from clarion.providers.registry import find_provider
 from tests.engine.support import World, step
 from tests.inbox.conftest import MakePerson, make_person
-from tests.receipts.signing import Address, Signed, make_address, sign_twilio
+from tests.receipts.signing import Address, Signed, make_address, sign_messagebird, sign_twilio
 from tests.support import Api
 
 __all__ = ["make_person"]
@@ -169,9 +169,21 @@ FORMS: list[tuple[str, Any, InboundText]] = [
         InboundText(sender="49151", text="x", wish=True),
     ),
     ("nexmo", {"msisdn": "49151", "to": "1", "text": "Hi", "type": "text"}, InboundText(sender="49151", text="Hi")),
+    (
+        "messagebird",
+        {
+            "id": "1",
+            "recipient": "31970",
+            "originator": "31612",
+            "body": "Hi",
+            "createdDatetime": "2026-01-01T00:00:00Z",
+        },
+        InboundText(sender="31612", text="Hi"),
+    ),
     ("forty-six-elks", {"direction": "incoming", "from": "+46", "message": "Hi"}, InboundText(sender="+46", text="Hi")),
 ]
 DOCUMENTS: list[tuple[str, Any, InboundText]] = [
+    ("messagebird", {"originator": "31612", "payload": "Hi"}, InboundText(sender="31612", text="Hi")),
     (
         "infobip-sms",
         {"results": [{"messageId": "1", "from": "385", "to": "4", "text": "Hi", "cleanText": "Hi"}]},
@@ -196,3 +208,18 @@ def test_providers_report_what_people_send(provider_id: str, content: Any, expec
 
     assert provider.receipts.inbound(callback) == [expected]
     assert provider.receipts.parse(callback) == []
+
+
+async def test_stop_at_messagebird_counts_only_with_the_signature_of_the_account(world: World) -> None:
+    await world.api.post("/v2/subscribers", json={"subscriberId": "ada", "phone": NUMBER})
+    address = await make_address(world.api, "messagebird")
+    body = urlencode({"id": "1", "originator": NUMBER[1:], "body": "STOP"}).encode()
+
+    forged = await address.post(Signed(body=body, headers={}))
+    other_body = await address.post(Signed(body=body, headers=sign_messagebird(address.url, b"x", world.clock.now())))
+    before = (await world.api.get(PREFERENCES)).json()["global"]["channels"]
+    genuine = await address.post(Signed(body=body, headers=sign_messagebird(address.url, body, world.clock.now())))
+
+    assert (forged.status_code, other_body.status_code, genuine.status_code) == (401, 401, 200)
+    assert before == {}
+    assert (await world.api.get(PREFERENCES)).json()["global"]["channels"] == {"sms": False}

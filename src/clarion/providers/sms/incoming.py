@@ -26,9 +26,16 @@ def is_incoming_at_telnyx(event: Mapping[str, Any]) -> bool:
     return next(values_at(event, "data.event_type"), None) == "message.received"
 
 
+def _of_messagebird(callback: Callback) -> list[Mapping[str, Any]]:
+    """Return messages of people: a number reports the text as `body`, and a flow that forwards it as `payload`."""
+    events = json_or_form_events(callback)
+    return [{**one, "text": one.get("body") or one.get("payload")} for one in events if "status" not in one]
+
+
 TWILIO = TextReader(sender="From", text="Body", wish="OptOutType", stops="stop", starts="start", events=_of_twilio)
 PLIVO = TextReader(sender="From", text="Text", wish="MessageIntent", stops="optout", starts="optin", events=form_events)
 VONAGE = TextReader(sender="msisdn", text="text", events=json_or_form_events)
 TELNYX = TextReader(sender="data.payload.from.phone_number", text="data.payload.text", events=_of_telnyx)
 INFOBIP = TextReader(sender="from", text="text", events=_of_infobip)
+MESSAGEBIRD = TextReader(sender="originator", text="text", events=_of_messagebird)
 FORTY_SIX_ELKS = TextReader(sender="from", text="message", events=form_events)

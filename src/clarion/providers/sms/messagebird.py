@@ -8,6 +8,7 @@ from clarion.providers.definition.receipts import Callback, EventReader, Receipt
 from clarion.providers.definition.request import ProviderRequest, drop_empty, key_header
 from clarion.providers.definition.result import codes, json_id
 from clarion.providers.signing.jwt import read_hs256
+from clarion.providers.sms.incoming import MESSAGEBIRD
 from clarion.providers.sms.message import Sms
 from clarion.secret import Secret
 
@@ -68,6 +69,8 @@ PROVIDER = SmsProvider(
     sent=json_id("id"),
     failures=(codes("errors.*.parameter", recipient_invalid=("recipients", "recipient")),),
     check=lambda _: ProviderRequest.get(f"{_HOST}/balance"),
-    receipts=Receipts(is_genuine=is_genuine, parse=RECEIPTS, signed_with="signature, key in `secretKey`"),
+    receipts=Receipts(
+        is_genuine=is_genuine, parse=RECEIPTS, inbound=MESSAGEBIRD, signed_with="signature, key in `secretKey`"
+    ),
     documentation="https://developers.messagebird.com/api/sms-messaging/",
 )
