@@ -20,6 +20,30 @@ async def test_a_step_sees_only_active_steps_before_it(api: Api) -> None:
     assert seen["later"] == ["digest", "throttle", "own", "inbox", "wait", "last"]
 
 
+async def test_a_later_step_sees_the_members_of_a_custom_step_and_of_what_is_inside(api: Api) -> None:
+    values = {"custom": {"total": "{{payload.n}}", "list": [1]}, "skip": {"==": [1, 2]}, "plain": "x"}
+    variant = {"condition": {"==": [1, 1]}, "controlValues": {"custom": {"other": {"deep": 1}}, "plain": {}}}
+    made = await make_workflow(
+        api,
+        steps=[
+            step("custom", stepId="own", controlValues=values, variants=[variant]),
+            step(
+                "sms", stepId="later", controlValues={"body": "{{steps.own.custom.total}} {{steps.own.custom.wrong}}"}
+            ),
+        ],
+    )
+
+    own = find_step(made, "later")["variables"]["properties"]["steps"]["properties"]["own"]
+
+    assert {name: list(one.get("properties", ())) for name, one in own["properties"].items()} == {
+        "custom": ["total", "list", "other"],
+        "plain": [],
+    }
+    assert list(own["properties"]["custom"]["properties"]["other"]["properties"]) == ["deep"]
+    (issue,) = find_step(made, "later")["issues"]["controls"]["body"]
+    assert "steps.own.custom.wrong" in issue["message"]
+
+
 async def test_a_preview_takes_exactly_the_variables_of_the_schema(api: Api) -> None:
     made = await make_workflow(api, steps=[step("sms", stepId="one")])
     schema = made["steps"][0]["variables"]

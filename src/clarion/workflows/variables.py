@@ -26,6 +26,9 @@ MAX_REPEATED_SCHEMA = 16 * 1024
 
 Schema = dict[str, Any]
 
+_OUTLINED_LEVELS = 4
+"""How deep the members of what a custom step comes to are listed."""
+
 _TEXT: Schema = {"type": "string"}
 _TEXT_OR_NULL: Schema = {"type": ["string", "null"]}
 _MOMENT_OR_NULL: Schema = {"type": ["string", "null"], "format": "date-time"}
@@ -226,11 +229,20 @@ def _outputs_schema(step: Step) -> Schema:
         case StepType.TRIGGER:
             return _closed({"transactionId": _TEXT}, "The trigger of the other workflow")
         case StepType.CUSTOM:
-            controls = (one.controls for one in (step, *step.variants))
-            names = [name for one in controls for name in one if name != "skip"]
-            return _closed({name: {} for name in names}, "The controls of the step, rendered")
+            controls = [part.controls for part in (step, *step.variants)]
+            outputs = [{name: value for name, value in one.items() if name != "skip"} for one in controls]
+            return _outline(outputs) | {"description": "The controls of the step, rendered"}
         case _:
             return _closed({}, None)
+
+
+def _outline(values: Sequence[Any], depth: int = _OUTLINED_LEVELS) -> Schema:
+    """The members that several values have together, if all of them are objects; else anything."""
+    if depth == 0 or not all(isinstance(value, dict) for value in values):
+        return {}
+    names = dict.fromkeys(name for value in values for name in value)
+    inside = {name: [value[name] for value in values if name in value] for name in names}
+    return _closed({name: _outline(found, depth - 1) for name, found in inside.items()}, None)
 
 
 def _closed(properties: Schema, description: str | None) -> Schema:
