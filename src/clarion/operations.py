@@ -1,6 +1,7 @@
 """All operations of the API, in the order of its description."""
 
 import clarion.audit.routes
+import clarion.content.layouts.preview_routes
 import clarion.content.layouts.routes
 import clarion.content.translations.environment_routes
 import clarion.content.translations.routes
@@ -75,6 +76,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.content.translations.environment_routes,
     clarion.content.translations.settings_routes,
     clarion.content.layouts.routes,
+    clarion.content.layouts.preview_routes,
     clarion.triggers.routes,
     clarion.simulate.routes,
     clarion.integrations.health_routes,

@@ -29,6 +29,10 @@ NOT_AUDITED = {
         "/v1/workflows/steps/test-email",
     ): "needs a provider; tests/workflows/test_email_tests.py looks at its entry",
     ("POST", "/v2/layouts/{layoutId}/preview"): "saves nothing",
+    (
+        "POST",
+        "/v2/layouts/{layoutId}/test-email",
+    ): "needs a provider; tests/workflows/test_email_tests.py looks at its entry",
     ("POST", "/v2/environments/{targetEnvironmentId}/diff"): "saves nothing",
     ("PUT", "/v2/workflows/{workflowId}/sync"): "promotes: the log of the target has it (tests/environments/promotion)",
     ("POST", "/v1/simulate"): "saves nothing",

@@ -199,11 +199,17 @@ def tell_of_messages(story: Story) -> None:
         story.send(operation)
 
 
+def tell_of_test_emails(story: Story) -> None:
+    story.send("POST /v1/workflows/steps/test-email")
+    layout = story.call("POST /v2/layouts", json={"layoutId": "letterhead", "name": "Letterhead"})
+    story.send("POST /v2/layouts/{layoutId}/test-email", layoutId=layout["layoutId"])
+
+
 def tell_of_configuration(story: Story) -> None:
     mail = {"providerId": "nodemailer", "channel": "email", "credentials": SMTP, "active": True}
     smtp = story.call("POST /v1/integrations", json=mail)
     story.send("POST /v1/integrations/{integrationId}/test", integrationId=smtp["_id"])
-    story.send("POST /v1/workflows/steps/test-email")
+    tell_of_test_emails(story)
     story.call("PUT /v1/integrations/{integrationId}", json={"active": False})
     made = story.send("POST /v1/integrations")
     story.send("PUT /v1/integrations/{integrationId}", integrationId=made["_id"])

@@ -104,6 +104,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("PUT", "/v2/layouts/{layoutId}"): {"name": "Taken over"},
     ("POST", "/v2/layouts/{layoutId}/duplicate"): {"name": "Taken over"},
     ("POST", "/v2/layouts/{layoutId}/preview"): {},
+    ("POST", "/v2/layouts/{layoutId}/test-email"): {"to": "eve@example.com"},
     ("PUT", "/v1/integrations/{integrationId}"): {"name": "Taken over"},
     ("POST", "/v1/integrations/{integrationId}/test"): {"to": {"deviceTokens": ["mine"]}},
     ("POST", "/v1/integrations/{integrationIdentifier}/mobile-link"): {},

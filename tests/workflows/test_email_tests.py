@@ -20,6 +20,7 @@ from tests.support import Api, MakeApi, Site
 __all__ = ["make_browser", "open_browser", "password_hash"]
 
 PATH = "/v1/workflows/steps/test-email"
+OF_LAYOUT = "/v2/layouts/letter/test-email"
 MAIL = {"subject": "Order {{payload.order}}", "body": "<p>Hello {{subscriber.firstName}}</p>", "editorType": "html"}
 SAMPLE = {"payload": {"order": 42}, "subscriber": {"firstName": "<Ada>"}}
 
@@ -65,6 +66,47 @@ async def test_a_step_is_sent_as_it_is_in_the_editor_and_marked(api: Api, vendor
     assert mail["personalizations"][0]["to"] == [{"email": "ada@example.org"}]
     assert mail.get("subject", mail["personalizations"][0].get("subject")) == "[Test] Order 42"
     assert "Hello &lt;Ada&gt;" in str(mail["content"])
+
+
+async def test_a_layout_is_sent_as_it_is_in_the_editor_around_a_box(api: Api, vendor: Vendor) -> None:
+    await make_integration(api)
+    await api.post("/v2/layouts", json={"layoutId": "letter", "name": "Letter"})
+    html = "<html><body><h1>{{subscriber.firstName}}</h1>{{content}}<a href='{{unsubscribe_url}}'>x</a></body></html>"
+    values = {"email": {"body": html, "editorType": "html"}}
+    wanted = {
+        "controlValues": values,
+        "previewPayload": {"subscriber": {"firstName": "<Ada>"}},
+        "to": "ada@example.org",
+    }
+
+    answer = await api.post(OF_LAYOUT, json=wanted)
+
+    assert answer.status_code == 200, answer.text
+    mail = sent(vendor)
+    assert mail.get("subject", mail["personalizations"][0].get("subject")) == "[Test] Letter"
+    assert "&lt;Ada&gt;" in str(mail["content"])
+    assert "Dynamic placeholder content" in str(mail["content"])
+    assert "List-Unsubscribe" not in json.dumps(mail)
+    stored = (await api.get("/v2/layouts/letter")).json()["controls"]["values"]["email"]
+    assert stored["body"] != html
+    (entry, *_) = (await api.get("/v1/audit-log?action=integration.testEmail")).json()["data"]
+    assert "ada@example.org" not in str(entry)
+
+
+async def test_a_layout_that_cannot_be_rendered_or_of_another_environment_is_not_sent(
+    api: Api, other_api: Api, vendor: Vendor, make_api: MakeApi
+) -> None:
+    await make_integration(api)
+    await api.post("/v2/layouts", json={"layoutId": "letter", "name": "Letter"})
+    broken = {"email": {"body": "<html><body>{{content}</body></html>", "editorType": "html"}}
+    writing = await make_api(scopes=frozenset({Scope.WORKFLOWS_WRITE}))
+
+    refused = await api.post(OF_LAYOUT, json={"controlValues": broken, "to": "ada@example.org"})
+
+    assert (refused.status_code, list(refused.json()["errors"])) == (422, ["controlValues.email.body"])
+    assert (await other_api.post(OF_LAYOUT, json={"to": "ada@example.org"})).status_code == 404
+    assert (await writing.post(OF_LAYOUT, json={"to": "ada@example.org"})).status_code == 403
+    assert vendor.requests == []
 
 
 async def test_nobody_else_gets_it_and_nothing_is_kept_of_it(api: Api, vendor: Vendor) -> None:

@@ -99,6 +99,44 @@ async def test_a_test_without_an_integration_says_where_to_add_one(desk: Desk, p
     await expect(page.get_by_role("link", name="Add an integration")).to_be_visible()
 
 
+async def test_a_layout_is_sent_as_a_test_as_it_is_in_the_editor(desk: Desk, page: Page) -> None:
+    async with mail_vendor() as vendor:
+        await add_integration(desk, vendor)
+        await desk.call("POST", "/v2/layouts", {"layoutId": "news", "name": "News"})
+        await desk.open(page, "/layouts/news")
+        await page.get_by_role("radio", name="HTML").check()
+        await page.get_by_role("textbox", name="Body").click()
+        await page.keyboard.press("Control+a")
+        await page.keyboard.insert_text("<html><body><h1>Not saved yet</h1>{{content}}</body></html>")
+
+        await page.get_by_role("button", name="Send test to me").click()
+
+        await expect(page.get_by_role("region", name="Result", exact=True)).to_contain_text("vendor-42")
+        (mail,) = sent_bodies(vendor)
+        assert (mail["to"], mail["subject"]) == (["owner@example.com"], "[Test] News")
+        assert "Not saved yet" in str(mail)
+        assert await list_problems(page) == []
+
+
+async def test_who_may_not_change_webhooks_is_offered_no_address_for_replies(desk: Desk, page: Page) -> None:
+    callback = {"active": True, "url": "https://app.example.com/replies"}
+    await make_workflow(desk, {**MAIL, "replyCallback": callback})
+
+    await desk.open(page, "/workflows/welcome?step=mail", role="author")
+    switch = page.get_by_label("Post replies to this mail")
+    await expect(page.get_by_text("Only who may change webhooks sets where replies go")).to_be_visible()
+    await expect(page.get_by_label("Address", exact=True)).to_be_disabled()
+    await switch.uncheck()
+    await expect(switch).to_be_disabled()
+    await page.get_by_role("button", name="Save", exact=True).click()
+    await expect(page.get_by_role("status").get_by_text("Saved", exact=True)).to_be_visible()
+
+    await desk.open(page, "/workflows/welcome?step=mail")
+    await page.get_by_text("Replies", exact=True).click()
+    await expect(page.get_by_label("Address", exact=True)).to_be_enabled()
+    await expect(page.get_by_text("Only who may change webhooks")).to_have_count(0)
+
+
 async def test_who_may_not_edit_sends_no_tests(desk: Desk, page: Page) -> None:
     await make_workflow(desk, MAIL)
     await desk.open(page, "/workflows/welcome?step=mail", role="viewer")

@@ -1,7 +1,6 @@
 /** Sends an e-mail, as it is in the editor, to the person who writes it. */
 import { useState } from "preact/hooks";
 import { useAction } from "../../api/action.ts";
-import { api, dataOf } from "../../api/client.ts";
 import type { components } from "../../api/schema.d.ts";
 import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -11,7 +10,7 @@ import { texts } from "../texts/preview.ts";
 
 type Schemas = components["schemas"];
 
-export function TestEmail({ request }: { request: Schemas["TestEmailIn"] }) {
+export function TestEmail({ send }: { send: () => Promise<Schemas["TestEmail"]> }) {
   const { me } = useSession();
   const address = useAddress();
   const canEdit = useCan("workflows:write");
@@ -19,7 +18,7 @@ export function TestEmail({ request }: { request: Schemas["TestEmailIn"] }) {
   const [sent, setSent] = useState<Schemas["TestEmail"] | null>(null);
   const sending = useAction(async () => {
     setSent(null);
-    setSent(dataOf(await api.POST("/v1/workflows/steps/test-email", { body: request })));
+    setSent(await send());
   });
   if (!canEdit || !canSend) {
     return null;

@@ -50,6 +50,7 @@ export const texts = {
   replies: "Replies",
   replyActive: "Post replies to this mail",
   replyActiveHint: "The environment needs a domain for replies.",
+  replyNeedsWebhooks: "Only who may change webhooks sets where replies go: what people write is posted there.",
   replyUrl: "Address",
   replyUrlHint: "An https address of your server; what follows the host may have variables of the payload.",
   further: "Identifier and failure",

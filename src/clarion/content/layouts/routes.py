@@ -1,30 +1,21 @@
-"""Layouts: create, read, change, list, copy, delete; what uses them; and previews."""
+"""Layouts: create, read, change, list, copy, delete; and what uses them."""
 
 import asyncio
-from functools import partial
-from typing import Any
 
-from msgspec import UNSET, UnsetType
+from msgspec import UnsetType
 
 from clarion.audit.model import Action
 from clarion.audit.recording import author_of, record_request
-from clarion.content.environment import find_environment_content
 from clarion.content.layouts import actions, store
 from clarion.content.layouts.actions import LayoutChanges, LayoutDraft
 from clarion.content.layouts.listing import list_layout_page
 from clarion.content.layouts.model import START, VersionedLayout
-from clarion.content.layouts.preview import render_layout
 from clarion.content.layouts.usage import list_users
-from clarion.content.layouts.validation import check_source, find_missing, find_warnings
+from clarion.content.layouts.validation import check_source, find_missing
 from clarion.content.layouts.wire import (
     DuplicateLayoutIn,
     LayoutIn,
     LayoutOut,
-    LayoutPreviewIn,
-    LayoutPreviewOut,
-    LayoutPreviewPayload,
-    LayoutPreviewResultOut,
-    LayoutPreviewTextOut,
     LayoutPut,
     LayoutsOut,
     LayoutsQuery,
@@ -32,22 +23,15 @@ from clarion.content.layouts.wire import (
     LayoutUserOut,
     etag_of,
 )
-from clarion.content.translations.groups import ResourceType, Translated
-from clarion.content.translations.known import find_texts, get_known_texts
+from clarion.content.translations.known import get_known_texts
 from clarion.errors import PreconditionFailed
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.http.preconditions import IfMatch
 from clarion.ids import LayoutKey
-from clarion.jsontext import plain_value
-from clarion.preferences.unsubscribe.targets import make_sample_links
-from clarion.templates.texts import NAME as TEXTS
-from clarion.templates.texts import may_refer_to_texts
 from clarion.vocabulary import Scope
 from clarion.workflows.history import VersionOrigin
 from clarion.workflows.issues import Issue
-from clarion.workflows.step_wire import issues_out
-from clarion.workflows.variables import describe_layout_variables
 
 
 @operation("GET", "/v2/layouts", scope=Scope.WORKFLOWS_READ, query=LayoutsQuery, transaction=Transaction.SCAN)
@@ -164,48 +148,6 @@ async def get_layout_usage(call: Call, layout_key: LayoutKey) -> LayoutUsageOut:
     current = await store.get_layout(call.db, call.environment_id, layout_key)
     users = await list_users(call.db, call.environment_id, current.layout.key)
     return LayoutUsageOut(workflows=[LayoutUserOut.of(user) for user in users])
-
-
-@operation(
-    "POST",
-    "/v2/layouts/{layoutId}/preview",
-    scope=Scope.WORKFLOWS_READ,
-    status=201,
-    body=LayoutPreviewIn,
-    body_limit=LARGE_BODY,
-    transaction=Transaction.NONE,
-)
-async def preview_layout(call: DetachedCall, layout_key: LayoutKey, body: LayoutPreviewIn) -> LayoutPreviewOut:
-    """Render a layout around a box, with the saved body or the given one; a body that is broken is told of."""
-    environment_id = call.caller.environment_id
-    current = await call.database.read(partial(store.get_layout, environment_id=environment_id, reference=layout_key))
-    source = current.version.source if body.control_values is None else body.control_values.source()
-    example = body.preview_payload or LayoutPreviewPayload()
-    variables, texts = await _variables_of(call, example), None
-    if source is not None and may_refer_to_texts(source.body):
-        owner = Translated(environment_id, ResourceType.LAYOUT, current.layout.id)
-        find = partial(find_texts, owner=owner, locale=variables["locale"])
-        variables[TEXTS] = texts = await call.database.read(find)
-    rendered, issues = await asyncio.to_thread(render_layout, source, variables)
-    preview = UNSET if rendered is None else LayoutPreviewTextOut(body=rendered)
-    return LayoutPreviewOut(
-        result=LayoutPreviewResultOut(type="email", preview=preview),
-        preview_payload_example=example,
-        schema=None if rendered is None else describe_layout_variables(),
-        issues=issues_out(issues, [] if source is None or issues else find_warnings(source)),
-        missing_texts=UNSET if texts is None else list(texts.missing) or UNSET,
-    )
-
-
-async def _variables_of(call: DetachedCall, example: LayoutPreviewPayload) -> dict[str, Any]:
-    """The variables that are given, and what the environment has."""
-    content = await call.database.read(
-        partial(find_environment_content, environment_id=call.caller.environment_id, vault=call.services.vault)
-    )
-    locale = example.subscriber.get("locale") or content.default_locale
-    given_values: dict[str, Any] = plain_value(example)
-    links = make_sample_links(call.services.settings.public_url, is_critical=False)
-    return {"env": content.masked_env, "locale": locale} | links | given_values
 
 
 async def _lock(call: Call, layout_key: LayoutKey, if_match: IfMatch) -> VersionedLayout:

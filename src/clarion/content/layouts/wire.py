@@ -11,7 +11,7 @@ from clarion.clock import iso_text
 from clarion.content.email.compose import EditorType, LayoutSource
 from clarion.content.layouts.model import MAX_LAYOUTS, Layout, VersionedLayout
 from clarion.http.preconditions import make_etag
-from clarion.http.wire import DateTimeText, OriginText, Wire
+from clarion.http.wire import DateTimeText, EmailText, OriginText, Wire
 from clarion.ids import id_text
 from clarion.vocabulary import OrderDirection
 from clarion.workflows.control_checks import MAX_STEP_TEXT
@@ -267,6 +267,16 @@ class LayoutPreviewIn(Wire):
     """The body to preview; without it, the saved one."""
     preview_payload: LayoutPreviewPayload | None = None
     """The variables to render with; those that are missing are empty."""
+
+
+class LayoutTestEmailIn(LayoutPreviewIn):
+    """A layout that need not be saved: its body, the variables, and where to send it."""
+
+    to: EmailText | None = None
+    """The address to send to, which API keys must name; members get it at their own address, and at no other."""
+    integration_id: Annotated[str, Meta(max_length=255)] | None = None
+    """The identifier or `_id` of the active e-mail integration to send through; without it, the one that is first for
+    e-mails whose conditions hold."""
 
 
 class LayoutPreviewTextOut(Wire):

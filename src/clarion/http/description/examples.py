@@ -257,6 +257,7 @@ REQUESTS: dict[str, Any] = {
     "LayoutPut": {"name": "Newsletter", "controlValues": _LAYOUT},
     "DuplicateLayoutIn": {"name": "Winter newsletter", "layoutId": "winter-newsletter"},
     "LayoutPreviewIn": {"controlValues": _LAYOUT, "previewPayload": {"subscriber": {"firstName": "Ada"}}},
+    "LayoutTestEmailIn": {"controlValues": _LAYOUT, "to": "ada@example.com"},
     "TriggerIn": _TRIGGER,
     "BulkTriggerIn": {"events": [_TRIGGER | {"transactionId": "order-44", "payload": {"order": 44}}]},
     "BroadcastIn": _BROADCAST,

@@ -5,6 +5,7 @@ import { Loading } from "../../../ui/states.tsx";
 import { SubscriberPicker } from "../../parts/pickers.tsx";
 import { LanguageField } from "../../preview/language-field.tsx";
 import { MailView } from "../../preview/mail-view.tsx";
+import { TestEmail } from "../../preview/test-email.tsx";
 import { usePerson } from "../../preview/use-person.ts";
 import { useRendered } from "../../preview/use-rendered.ts";
 import { useCan } from "../../session.ts";
@@ -28,9 +29,8 @@ export function LayoutPreview({ layoutId, draft }: { layoutId: string; draft: La
   });
   const html = rendered.data?.result.preview?.body;
   const missing = rendered.data?.missingTexts ?? [];
-  const issues = Object.values(rendered.data?.issues?.controls ?? {})
-    .flat()
-    .map((issue) => issue.message);
+  const { controls = {}, warnings = {} } = rendered.data?.issues ?? {};
+  const issues = [...Object.values(controls), ...Object.values(warnings)].flat().map((issue) => issue.message);
   const problems = missing.length > 0 ? [...issues, previewTexts.missingTexts(missing)] : issues;
   return (
     <section class="layout-side stack" aria-label={texts.preview} aria-busy={rendered.isLoading}>
@@ -56,6 +56,12 @@ export function LayoutPreview({ layoutId, draft }: { layoutId: string; draft: La
         />
       )}
       <LanguageField value={language} onValue={setLanguage} />
+      <TestEmail
+        send={async () => {
+          const params = { path: { layoutId } };
+          return dataOf(await api.POST("/v2/layouts/{layoutId}/test-email", { params, body }));
+        }}
+      />
     </section>
   );
 }

@@ -1,3 +1,4 @@
+import { api, dataOf } from "../../../api/client.ts";
 import { useUrlState } from "../../../api/url-state.ts";
 import { Tabs } from "../../../ui/tabs.tsx";
 import { StepPreview } from "../../preview/step-preview.tsx";
@@ -78,7 +79,9 @@ function Preview({ editor, step, sample }: SidePaneProps) {
       {assumed.step.digest && <p class="small quiet">{texts.sampleDigest(SAMPLE_EVENTS)}</p>}
       {sample.subscriberId === "" && <p class="small quiet">{texts.noPerson}</p>}
       {!sample.isKnown && <p class="small quiet">{texts.unknownPerson}</p>}
-      {step.type === "email" && <TestEmail request={request} />}
+      {step.type === "email" && (
+        <TestEmail send={async () => dataOf(await api.POST("/v1/workflows/steps/test-email", { body: request }))} />
+      )}
     </>
   );
 }

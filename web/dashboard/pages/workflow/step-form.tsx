@@ -1,6 +1,7 @@
 import { Button } from "../../../ui/button.tsx";
 import { CheckField, TextField } from "../../../ui/field.tsx";
 import { Conditions } from "../../conditions/conditions.tsx";
+import { useCan } from "../../session.ts";
 import { texts } from "../../texts/editor.ts";
 import { texts as runTexts } from "../../texts/runs.ts";
 import { texts as stepTexts } from "../../texts/steps.ts";
@@ -96,6 +97,8 @@ type SectionProps = StepFormProps & { set: (changes: Partial<DraftStep>) => void
 function RepliesSection({ step, problems, canWrite, set }: SectionProps) {
   const callback = step.replyCallback ?? { active: false, url: "" };
   const problem = problemUnder(problems, "replyCallback.url");
+  // What is there may be switched off, and is not changed otherwise.
+  const canSet = useCan("webhooks:write");
   return (
     <Section title={texts.replies} isClosed={!callback.active && problem === undefined}>
       <CheckField
@@ -104,15 +107,16 @@ function RepliesSection({ step, problems, canWrite, set }: SectionProps) {
         isSwitch
         checked={callback.active}
         onChecked={(active) => set({ replyCallback: { ...callback, active } })}
-        disabled={!canWrite}
+        disabled={!canWrite || !(canSet || callback.active)}
       />
+      {canWrite && !canSet && <p class="small quiet">{texts.replyNeedsWebhooks}</p>}
       <div data-path="replyCallback.url">
         <TextField
           label={texts.replyUrl}
           hint={texts.replyUrlHint}
           value={callback.url}
           onValue={(url) => set({ replyCallback: { ...callback, url } })}
-          disabled={!canWrite}
+          disabled={!canWrite || !canSet}
           problem={problem}
         />
       </div>
