@@ -77,6 +77,16 @@ def resolve_credentials(integration: Integration, content: EnvironmentContent) -
     return replace(integration, credentials=credentials)
 
 
+def find_unresolved(integration: Integration) -> str | None:
+    """Why an integration cannot be used with its provider: references stayed when it was resolved.
+
+    Which ones is not said, because people in sessions of the inbox see this, too.
+    """
+    if not has_references(integration):
+        return None
+    return "has credentials that refer to variables without a value in this environment, or where they may not stand"
+
+
 async def with_variables(db: Connection, integration: Integration, vault: Vault) -> Integration:
     """The integration as its provider is called; only one with references asks for variables."""
     if not has_references(integration):

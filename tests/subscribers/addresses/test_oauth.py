@@ -8,6 +8,7 @@ import pytest
 
 from clarion.clock import MINUTE, ManualClock
 from clarion.db.port import Database
+from clarion.ids import id_text
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.settings.model import Settings
 from clarion.vault import Vault
@@ -247,6 +248,24 @@ async def test_what_cannot_be_connected_is_said(
 
     assert refused.status_code == status, refused.text
     assert named is None or named in refused.json()["errors"]
+
+
+async def test_an_app_whose_variable_has_no_value_is_asked_for_nothing(api: Api, slack: Slack) -> None:
+    values = [{"_environmentId": id_text(api.environment.id), "value": "slack-secret"}]
+    variable = {"key": "SLACK", "forCredentials": True, "values": values}
+    await create(api, "/v1/environment-variables", variable)
+    credentials = {**SLACK["credentials"], "secretKey": "{{env.SLACK}}"}
+    await create(api, "/v1/integrations", SLACK | {"credentials": credentials})
+    await create(api, "/v2/subscribers", {"subscriberId": "ada"})
+    state = (await begin(api))["state"]
+    await api.delete("/v1/environment-variables/SLACK")
+
+    refused = await api.post(CONNECT, json={"integrationIdentifier": "slack", "subscriberId": "ada"})
+    answer = await come_back(api, state)
+
+    assert refused.status_code == 422
+    assert "variables without a value" in str(refused.json()["errors"]["integrationIdentifier"])
+    assert (answer.status_code, slack.codes) == (400, [])
 
 
 async def test_the_deprecated_operation_does_both(api: Api) -> None:

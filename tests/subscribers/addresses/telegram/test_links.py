@@ -240,6 +240,17 @@ async def test_what_telegram_refuses_is_said_and_not_stored(
     assert len(telegram.calls) == {"setWebhook": 2}.get(method, 3 if status == 503 else 1)
 
 
+async def test_a_bot_whose_variable_has_no_value_is_not_asked_for(api: Api, telegram: Telegram) -> None:
+    inactive = {"active": False, "credentials": {"apiToken": "{{env.BOT}}"}}
+    await create(api, "/v1/integrations", BOT | inactive)
+
+    answer = await api.post(CONFIGURE, json={})
+
+    assert answer.status_code == 422
+    assert "variables without a value" in str(answer.json()["errors"]["integrationIdentifier"])
+    assert telegram.calls == []
+
+
 async def test_a_bot_works_however_its_registrations_overlap_or_end(
     api: Api, bot: str, telegram: Telegram, database: Database
 ) -> None:

@@ -5,6 +5,7 @@ from typing import Final
 
 from clarion.errors import Invalid
 from clarion.integrations.model import Integration
+from clarion.integrations.variables import find_unresolved
 from clarion.providers.definition.credentials import is_blank
 from clarion.providers.definition.provider import find_credential_problems
 from clarion.providers.registry import find_provider
@@ -25,6 +26,9 @@ def get_vendor(account: Integration) -> tuple[ChatVendor, OAuthClient]:
             "integrationIdentifier",
             f"is of the provider '{account.provider_id}', which has no OAuth here; {', '.join(VENDORS)} have",
         )
+    unresolved = find_unresolved(account)
+    if unresolved is not None:
+        raise Invalid.field("integrationIdentifier", unresolved, account.identifier)
     given = account.credentials
     problems = {name: "is missing" for name in _NEEDED if is_blank(given, name)}
     problems |= find_credential_problems(provider, given)

@@ -13,6 +13,7 @@ from clarion.ids import EnvironmentId, IntegrationId, SubscriberId, SubscriberKe
 from clarion.integrations.actions import IntegrationChanges, update_integration
 from clarion.integrations.model import Integration
 from clarion.integrations.store import get_integration
+from clarion.integrations.variables import find_unresolved
 from clarion.secret import Secret
 from clarion.subscribers.addresses import endpoints
 from clarion.subscribers.addresses.actions import EndpointDraft, create_endpoint
@@ -86,6 +87,9 @@ async def get_telegram(db: Connection, environment_id: EnvironmentId, identifier
 
 
 def read_token(account: Integration) -> Secret:
+    unresolved = find_unresolved(account)
+    if unresolved is not None:
+        raise Invalid.field(_FIELD, unresolved, account.identifier)
     token = _find_token(account)
     if token is None:
         raise Invalid.field(_FIELD, "lacks the credential apiToken, the token of the bot", account.identifier)
