@@ -172,9 +172,12 @@ async def test_what_does_not_fit_into_one_file_is_exported_by_language(api: Api)
         assert (await put(api, "de_DE", resourceId=f"w{number}", content=content)).status_code == 200
 
     refused = await api.get(EXPORT)
+    languages = [await api.get("/v2/translations/master-json", params={"locale": one}) for one in ("de_DE", "fr_FR")]
 
     assert refused.status_code == 400
     assert "one language at a time" in refused.json()["message"]
+    assert [one.status_code for one in languages] == [400, 200]
+    assert "one by one" in languages[0].json()["message"]
     await api.delete("/v2/workflows/w0")
     assert len((await export(api))["locales"]["de_DE"]["workflows"]) == 33
 

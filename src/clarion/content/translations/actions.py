@@ -21,8 +21,7 @@ from clarion.jsontext import json_text
 
 async def put_translation(call: Call, resource: NamedResource, locale: str, content: Content) -> Translation:
     """Make or replace the translation to one language; the content has been checked."""
-    before = await store.list_translations(call.db, resource.owner)
-    current = next((one for one in before if one.locale == locale), None)
+    current = await store.find_translation(call.db, resource.owner, locale)
     if current is None or json_text(current.content) != json_text(content):
         await write_translations(call.db, resource.owner, {locale: content}, call.now)
         await raise_configuration_version(call.db, call.environment_id)
@@ -33,8 +32,7 @@ async def put_translation(call: Call, resource: NamedResource, locale: str, cont
             after=audited(resource, locale, content),
         )
     await _warn_if_unused(call, resource)
-    written = await store.list_translations(call.db, resource.owner)
-    return next(one for one in written if one.locale == locale)
+    return await get_translation(call.db, resource, locale)
 
 
 async def write_translations(
@@ -62,10 +60,10 @@ async def delete_translation(call: Call, resource: NamedResource, locale: str) -
 
 
 async def get_translation(db: Connection, resource: NamedResource, locale: str) -> Translation:
-    for translation in await store.list_translations(db, resource.owner):
-        if translation.locale == locale:
-            return translation
-    raise NotFound("Translation", f"{resource.owner.type}/{resource.key}/{locale}")
+    translation = await store.find_translation(db, resource.owner, locale)
+    if translation is None:
+        raise NotFound("Translation", f"{resource.owner.type}/{resource.key}/{locale}")
+    return translation
 
 
 class Imported(Struct, frozen=True):

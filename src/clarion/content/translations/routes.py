@@ -97,14 +97,20 @@ async def delete_translation_group(call: Call, resource_type: str, resource_id: 
 async def list_translation_groups(call: Call, query: GroupsQuery) -> TranslationGroupsOut:
     """List the workflows and layouts whose translations are on, with their languages."""
     wanted = (query.query or "").casefold()
-    groups: list[TranslationGroupOut] = []
+    matching: list[NamedResource] = []
     for kind in ResourceType:
-        resources = await store.list_resources(call.db, call.environment_id, kind)
-        matching = [one for one in resources if wanted in one.name.casefold() or wanted in one.key.casefold()]
-        groups += await _describe(call.db, call.environment_id, kind, matching)
-    groups.sort(key=lambda one: (one.resource_name.casefold(), one.resource_type, one.resource_id))
-    page = groups[query.offset : query.offset + query.limit]
-    return TranslationGroupsOut(data=page, total=len(groups), limit=query.limit, offset=query.offset)
+        resources = await store.list_enabled_resources(call.db, call.environment_id, kind)
+        matching += [one for one in resources if wanted in one.name.casefold() or wanted in one.key.casefold()]
+    matching.sort(key=lambda one: (one.name.casefold(), one.owner.type, one.key))
+    # Only of these the texts are read.
+    page = matching[query.offset : query.offset + query.limit]
+    described: dict[tuple[ResourceType, str], TranslationGroupOut] = {}
+    for kind in ResourceType:
+        shown = [one for one in page if one.owner.type is kind]
+        groups = await _describe(call.db, call.environment_id, kind, shown)
+        described |= {(kind, group.resource_id): group for group in groups}
+    data = [described[one.owner.type, one.key] for one in page]
+    return TranslationGroupsOut(data=data, total=len(matching), limit=query.limit, offset=query.offset)
 
 
 async def _describe(

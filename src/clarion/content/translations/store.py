@@ -31,6 +31,10 @@ _OF_RESOURCE = "environment_id = :environment_id AND resource_type = :type AND r
 LIST_TRANSLATIONS = sql(f"""
     SELECT resource_id, locale, content, created_at, updated_at FROM translations WHERE {_OF_RESOURCE} ORDER BY locale
 """)
+FIND_TRANSLATION = sql(f"""
+    SELECT resource_id, locale, content, created_at, updated_at FROM translations
+    WHERE {_OF_RESOURCE} AND locale = :locale
+""")
 LIST_OF_LOCALE = sql("""
     SELECT resource_id, locale, content, created_at, updated_at FROM translations
     WHERE environment_id = :environment_id AND resource_type = :type AND locale = :locale
@@ -53,7 +57,7 @@ ENSURE_GROUP = sql("""
     ON CONFLICT (environment_id, resource_type, resource_id) DO UPDATE SET updated_at = excluded.updated_at
 """)
 DELETE_TRANSLATION = sql(f"DELETE FROM translations WHERE {_OF_RESOURCE} AND locale = :locale")
-COUNT_ALL = sql("""
+_COUNT = """
     SELECT COUNT(*) AS translations, COALESCE(SUM(OCTET_LENGTH(t.content)), 0) AS bytes FROM translations AS t
     WHERE t.environment_id = :environment_id AND (
         EXISTS (
@@ -64,7 +68,9 @@ COUNT_ALL = sql("""
             WHERE l.environment_id = t.environment_id AND l.id = t.resource_id AND l.deleted_at IS NULL
         )
     )
-""")
+"""
+COUNT_ALL = sql(_COUNT)
+COUNT_OF_LOCALE = sql(f"{_COUNT} AND t.locale = :locale")
 LIST_LAYOUTS = sql("""
     SELECT id, key, name FROM layouts WHERE environment_id = :environment_id AND deleted_at IS NULL
 """)
@@ -124,9 +130,23 @@ async def list_resources(db: Connection, environment_id: EnvironmentId, kind: Re
     return [_named(environment_id, kind, row) for row in rows]
 
 
+async def list_enabled_resources(
+    db: Connection, environment_id: EnvironmentId, kind: ResourceType
+) -> list[NamedResource]:
+    """List the workflows or layouts whose translations are on."""
+    resources = await list_resources(db, environment_id, kind)
+    groups = await list_groups(db, environment_id, kind, [one.owner.id for one in resources]) if resources else {}
+    return [one for one in resources if groups[one.owner.id].is_enabled]
+
+
 async def list_translations(db: Connection, owner: Translated) -> list[Translation]:
     """List the translations of a resource, by their locales."""
     return [_translation_of(row) for row in await db.fetch(LIST_TRANSLATIONS, **_names(owner))]
+
+
+async def find_translation(db: Connection, owner: Translated, locale: str) -> Translation | None:
+    row = await db.fetch_one(FIND_TRANSLATION, **_names(owner), locale=locale)
+    return None if row is None else _translation_of(row)
 
 
 async def list_translations_of(
@@ -172,6 +192,12 @@ async def count_all(db: Connection, environment_id: EnvironmentId) -> tuple[int,
     """How many translations the workflows and layouts of an environment have, and the bytes of them as JSON."""
     row = await db.fetch_one(COUNT_ALL, environment_id=environment_id)
     return (0, 0) if row is None else (int(row["translations"]), int(row["bytes"]))
+
+
+async def count_bytes(db: Connection, environment_id: EnvironmentId, locale: str) -> int:
+    """How many bytes the translations to a language are, as JSON."""
+    row = await db.fetch_one(COUNT_OF_LOCALE, environment_id=environment_id, locale=locale)
+    return 0 if row is None else int(row["bytes"])
 
 
 async def lock_group(db: Connection, owner: Translated, now: Millis) -> None:

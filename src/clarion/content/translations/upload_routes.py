@@ -83,11 +83,18 @@ async def upload_translations(call: Call, form: TranslationsForm) -> Translation
     scope=Scope.WORKFLOWS_READ,
     query=MasterQuery,
     transaction=Transaction.SCAN,
+    refusals=(400,),
 )
 async def get_master_json(call: Call, query: MasterQuery) -> MasterOut:
     """Export the texts of all workflows and layouts in one language, for translators and version control."""
     languages = await get_languages_of(call.db, call.environment_id)
     locale = languages.default_locale if query.locale is None else query.locale.normal
+    size = await store.count_bytes(call.db, call.environment_id, locale)
+    if size > MAX_MASTER:
+        raise Malformed(
+            f"The texts in {locale} have {size} bytes, and one file has up to {MAX_MASTER}; read them one by one "
+            "(GET /v2/translations/{resourceType}/{resourceId}/{locale})"
+        )
     texts = {kind: await _export(call.db, call.environment_id, kind, locale) for kind in ResourceType}
     return MasterOut(data=MasterTexts(workflows=texts[ResourceType.WORKFLOW], layouts=texts[ResourceType.LAYOUT]))
 
