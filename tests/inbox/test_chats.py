@@ -13,6 +13,7 @@ from clarion.settings.model import Settings
 from tests.inbox.conftest import MakePerson, Person
 from tests.inbox.test_sessions import sign
 from tests.providers.contract.vendor import Vendor, play
+from tests.subscribers.addresses.oauth import come_back
 from tests.subscribers.addresses.support import CONNECTIONS, add_endpoint, connect, make_slack
 from tests.subscribers.addresses.vendors import Slack, query_of
 from tests.support import Api
@@ -55,9 +56,7 @@ def wish(person: Person, **fields: Any) -> dict[str, Any]:
 
 
 async def finish(person: Person, url: str) -> int:
-    path = "/v1/integrations/chat/oauth/callback"
-    answer = await person.get(path, params={"state": query_of(url)["state"], "code": "c"})
-    return answer.status_code
+    return (await come_back(person, query_of(url)["state"])).status_code
 
 
 async def test_the_button_connects_asks_and_disconnects(ada: Person, api: Api) -> None:

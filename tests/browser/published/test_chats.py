@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from playwright.async_api import BrowserContext, Page, Route, expect
+from playwright.async_api import BrowserContext, Locator, Page, Route, expect
 
 from clarion.app import Application
 from clarion.clock import Clock
@@ -148,6 +148,16 @@ async def stored(api: Api, path: str) -> list[dict[str, Any]]:
     return found
 
 
+async def agree_after(page: Page, button: Locator) -> None:
+    """Click a button, and agree in the window that it opens and that closes itself."""
+    async with page.expect_popup() as opened:
+        await button.click()
+    popup = await opened.value
+    await expect(popup.get_by_text("Messages for")).to_contain_text("ada")
+    async with popup.expect_event("close"):
+        await popup.get_by_role("button", name="Connect").click()
+
+
 @pytest.mark.parametrize(
     ("integration", "kind", "button", "label", "link", "link_label"),
     [
@@ -161,7 +171,7 @@ async def test_clicks_connect_link_unlink_and_disconnect(  # noqa: PLR0917 - the
     page = await shop.open(integration, button)
     connect = page.locator(f"#{button} button")
     await expect(connect).to_have_text(label)
-    await connect.click()
+    await agree_after(page, connect)
     await expect(connect).to_have_text("Connected")
 
     (connection,) = await stored(api, CONNECTIONS)
@@ -175,7 +185,7 @@ async def test_clicks_connect_link_unlink_and_disconnect(  # noqa: PLR0917 - the
     await linked.click()
     await expect(linked).to_have_text(link_label)
     assert await stored(api, ENDPOINTS) == []
-    await linked.click()
+    await agree_after(page, linked)
     await expect(linked).to_have_text("Unlink")
     assert [one["type"] for one in await stored(api, ENDPOINTS)] == [kind]
 

@@ -13,7 +13,18 @@ from clarion.providers.sending.gateway import ProviderGateway
 from clarion.settings.model import Settings
 from clarion.vault import Vault
 from tests.providers.contract.vendor import Vendor, play
-from tests.subscribers.addresses.oauth import CALLBACK, CONNECT, LINK, PUBLIC, begin, come_back, open_gateway
+from tests.subscribers.addresses.oauth import (
+    CALLBACK,
+    CONFIRM,
+    CONNECT,
+    LINK,
+    PUBLIC,
+    agree,
+    be_asked,
+    begin,
+    come_back,
+    open_gateway,
+)
 from tests.subscribers.addresses.support import (
     CHAT,
     CONNECTIONS,
@@ -92,6 +103,49 @@ async def test_the_state_says_nothing_and_is_sealed(api: Api) -> None:
     assert len(state) < 2_000
 
 
+async def test_nothing_is_stored_before_the_person_at_the_browser_agrees(api: Api, clock: ManualClock) -> None:
+    """They may have been sent the address by somebody else, whose messages they would get."""
+    await make_slack(api, "ada")
+    await api.patch("/v2/subscribers/ada", json={"firstName": "Ada", "lastName": "<b>Lovelace"})
+    state = (await begin(api))["state"]
+
+    asked = await be_asked(api, state)
+    before = await identifiers(api, CONNECTIONS)
+    answers = [await agree(api, asked) for _ in range(2)]
+
+    assert "Messages for <b>Ada &lt;b&gt;Lovelace (ada)</b> will be sent to your account in <b>Acme</b>" in asked.text
+    assert "form-action 'self';" in asked.headers["content-security-policy"]
+    assert "xoxb-granted" not in asked.text
+    assert before == []
+    assert [one.status_code for one in answers] == [200, 400]
+    assert len(await identifiers(api, CONNECTIONS)) == 1
+
+    asked = await be_asked(api, (await begin(api))["state"])
+    clock.move(5 * MINUTE)
+    assert (await agree(api, asked)).status_code == 400
+
+
+@pytest.mark.parametrize("grant", ["", "x", "a.b", "'\"><script>"])
+async def test_forged_grants_are_refused(api: Api, slack: Slack, grant: str) -> None:
+    await make_slack(api, "ada")
+    state = (await begin(api))["state"]
+
+    forged = [await api.post(CONFIRM, data={"grant": text}, headers={"Authorization": ""}) for text in (grant, state)]
+
+    assert [one.status_code for one in forged] == [400, 400]
+    assert "script>" not in forged[0].text
+    assert (slack.codes, await identifiers(api, CONNECTIONS)) == ([], [])
+
+
+async def test_the_page_says_that_a_connection_is_shared(api: Api) -> None:
+    await make_slack(api, "ada")
+    shared: dict[str, Any] = {"connectionMode": "shared", "context": {"tenant": "acme"}, "subscriberId": None}
+
+    asked = await be_asked(api, (await begin(api, **shared))["state"])
+
+    assert "Messages for <b>everybody in tenant:acme</b> will be sent to <b>Acme</b>" in asked.text
+
+
 async def test_connecting_again_updates_the_connection_and_the_endpoint(
     api: Api, slack: Slack, database: Database, vault: Vault
 ) -> None:
@@ -160,8 +214,11 @@ async def test_the_browser_goes_on_to_the_integrations_own_address_alone(api: Ap
     await create(api, "/v1/integrations", SLACK | {"credentials": credentials})
     await create(api, "/v2/subscribers", {"subscriberId": "ada"})
 
-    answer = await come_back(api, (await begin(api))["state"])
+    asked = await be_asked(api, (await begin(api))["state"])
+    answer = await agree(api, asked)
 
+    # Browsers check where the answer to a form leads to.
+    assert "form-action 'self' https://app.example.com;" in asked.headers["content-security-policy"]
     assert (answer.status_code, answer.headers["location"]) == (302, "https://app.example.com/done")
 
 

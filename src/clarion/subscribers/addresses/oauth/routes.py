@@ -1,5 +1,8 @@
 """Connecting workspaces and people of chats: the addresses to send browsers to, and the one that they come back to."""
 
+from collections.abc import Awaitable, Callable
+from functools import partial
+
 from clarion.contexts.requested import store_contexts
 from clarion.errors import Invalid, NotFound, RateLimited
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
@@ -11,8 +14,16 @@ from clarion.subscribers.addresses.actions import choose_owner
 from clarion.subscribers.addresses.model import ConnectionMode
 from clarion.subscribers.addresses.oauth import actions, page
 from clarion.subscribers.addresses.oauth.beginning import begin
+from clarion.subscribers.addresses.oauth.confirmation import MAX_FORM, Ending, Question, keep_grant, open_pending
 from clarion.subscribers.addresses.oauth.finishing import finish_attempt
-from clarion.subscribers.addresses.oauth.model import CALLBACK_PATH, OAuthProblem, OAuthStep, open_state
+from clarion.subscribers.addresses.oauth.model import (
+    CALLBACK_PATH,
+    CONFIRM_PATH,
+    Attempt,
+    OAuthProblem,
+    OAuthStep,
+    open_state,
+)
 from clarion.subscribers.addresses.oauth.proof import check_context_hash
 from clarion.subscribers.addresses.oauth.wire import (
     ChatUrlIn,
@@ -68,27 +79,61 @@ async def make_chat_url(call: Call, body: ChatUrlIn) -> OAuthUrlOut:
     foreign=True,
 )
 async def finish_oauth(call: DetachedCall, query: OAuthCallbackQuery) -> PageResponse:
-    """Take the answer of the vendor, store what it granted, and send the browser on, or show a page that closes."""
-    call.response_headers.extend(page.HEADERS)
-    try:
+    """Take the answer of the vendor, and ask the person at the browser whether to store what it granted."""
+
+    async def finish() -> Ending | Question:
         attempt = open_state(query.state, call.services.vault, call.now)
-        call.response_headers.extend(await call.services.limiter.admit(attempt.environment_id, LimitCategory.ALL))
-        finished = await finish_attempt(call, attempt, query)
+        await _admit(call, attempt)
+        return await finish_attempt(call, attempt, query)
+
+    return await _show(call, finish)
+
+
+@operation(
+    "POST",
+    CONFIRM_PATH,
+    public=True,
+    status=(200, 302, 400, 429),
+    transaction=Transaction.NONE,
+    body_limit=MAX_FORM,
+    foreign=True,
+)
+async def confirm_oauth(call: DetachedCall) -> PageResponse:
+    """Store what the vendor granted, and send the browser on, or show a page that closes."""
+
+    async def confirm() -> Ending:
+        vault, now = call.services.vault, call.now
+        pending = open_pending(call.request.body, vault, now)
+        await _admit(call, pending.attempt)
+        return await call.database.transaction(partial(keep_grant, pending=pending, vault=vault, now=now))
+
+    return await _show(call, confirm)
+
+
+async def _admit(call: DetachedCall, attempt: Attempt) -> None:
+    call.response_headers.extend(await call.services.limiter.admit(attempt.environment_id, LimitCategory.ALL))
+
+
+async def _show(call: DetachedCall, act: Callable[[], Awaitable[Ending | Question]]) -> PageResponse:
+    try:
+        result = await act()
     except RateLimited as refusal:
         call.response_headers.append((b"retry-after", str(refusal.retry_after).encode()))
-        return _page(429, page.render_problem("Too many requests. Try again in a minute."))
+        return _page(call, 429, page.render_problem("Too many requests. Try again in a minute."))
     except OAuthProblem as problem:
-        return _page(400, page.render_problem(str(problem)))
+        return _page(call, 400, page.render_problem(str(problem)))
     except SendFailure:
-        return _page(400, page.render_problem("The vendor could not be asked. Begin again in a minute."))
+        return _page(call, 400, page.render_problem("The vendor could not be asked. Begin again in a minute."))
     except NotFound:
-        return _page(400, page.render_problem("The integration, or the person, does not exist any more."))
+        return _page(call, 400, page.render_problem("The integration, or the person, does not exist any more."))
     except Invalid as problem:
-        return _page(400, page.render_problem(problem.message))
-    if finished.target is None:
-        return _page(200, page.render_success(finished.note))
-    call.response_headers.append((b"location", finished.target.encode()))
-    return _page(302, "")
+        return _page(call, 400, page.render_problem(problem.message))
+    if isinstance(result, Question):
+        return _page(call, 200, page.render_question(result), page.list_form_targets(result))
+    if result.target is None:
+        return _page(call, 200, page.render_success(result.note))
+    call.response_headers.append((b"location", result.target.encode()))
+    return _page(call, 302, "")
 
 
 async def _begin_connect(call: Call, body: ConnectUrlIn | ChatUrlIn, *, auto_link: bool | None) -> OAuthUrlOut:
@@ -123,5 +168,6 @@ async def _begin_link(call: Call, body: LinkUrlIn | ChatUrlIn, key: SubscriberKe
     return await begin(call, wish)
 
 
-def _page(status: int, html: str) -> PageResponse:
+def _page(call: DetachedCall, status: int, html: str, form_targets: str = "'none'") -> PageResponse:
+    call.response_headers.extend(page.make_headers(form_targets))
     return PageResponse(status, b"text/html; charset=utf-8", html.encode())
