@@ -16,6 +16,7 @@ import clarion
 from clarion.cli import reference
 from clarion.db.migrations.revisions import VERSIONS
 from clarion.db.query import Query
+from clarion.db.schema import metadata
 from clarion.http.description.openapi import describe_api
 from clarion.operations import OPERATIONS
 
@@ -71,6 +72,8 @@ RELEASED_MIGRATIONS = {
 # Both names are part of the API: what an audit entry says was done, and a button of a message.
 SHARED_NAMES = {"Action"}
 
+EVERY_COLUMN = re.compile(r"SELECT \* FROM (?!\()(\w+)|\b[a-z]+\.\*,? .*?FROM (\w+)", re.DOTALL)
+
 # They tell what is meant only where that stands beside them.
 PRONOUNS = {"one", "found"}
 MAX_PRONOUN_LINES = 2
@@ -120,6 +123,19 @@ def test_every_query_is_scoped_to_an_environment() -> None:
     ]
 
     assert unscoped == []
+
+
+def test_columns_of_tables_are_named() -> None:
+    """A newer process may add columns while this one works, which has read how many there are."""
+    tables = metadata.tables.keys()
+    starred = {
+        name
+        for name, query in list_queries()
+        for found in EVERY_COLUMN.finditer(query.sqlite)
+        if (found[1] or found[2]) in tables and name != "clarion.db.migrations.revisions.READ_SCHEMA"
+    }
+
+    assert starred == set(), "use clarion.db.query.columns_of, or name them"
 
 
 def test_rows_to_change_are_chosen_and_locked_once() -> None:

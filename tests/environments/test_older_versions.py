@@ -1,4 +1,8 @@
-"""What processes of 0.1.0 do beside new ones."""
+"""What a change by a process of 0.1.0 leaves as it is.
+
+They do not work beside new ones: migrations that they cannot live with wait until they are stopped. One that was
+suspended for so long that it was taken for dead may still write once.
+"""
 
 from clarion.clock import ManualClock
 from clarion.db.port import Connection, Database

@@ -92,6 +92,15 @@ def sql(text: str) -> Query:
     )
 
 
+def columns_of(record: type[Struct], table: str = "") -> str:
+    """The columns of a record, by its fields, to be selected.
+
+    Never `*`: a newer process may add columns to the table while this one works.
+    """
+    prefix = f"{table}." if table else ""
+    return ", ".join(f"{prefix}{name}" for name in record.__struct_fields__)
+
+
 class Insert:
     """A bulk insert; each row is a tuple of values in the order of the columns.
 

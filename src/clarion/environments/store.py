@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Dialect, Row
-from clarion.db.query import sql
+from clarion.db.query import columns_of, sql
 from clarion.db.sealed import SealedColumn
 from clarion.environments.model import ApiKey, Environment, EnvironmentState, KeyHash, Organization
 from clarion.environments.options import (
@@ -27,6 +27,7 @@ _SCOPES = msgspec.json.Decoder(frozenset[Scope])
 
 LOCK_FIRST_START = sql("LOCK TABLE organizations IN EXCLUSIVE MODE")
 COUNT_ORGANIZATIONS = sql("SELECT count(*) AS n FROM organizations")
+_KEY_COLUMNS = columns_of(ApiKey)
 INSERT_ORGANIZATION = sql("INSERT INTO organizations (id, name, created_at) VALUES (:id, :name, :now)")
 # One whose environments are all deleted is being deleted itself.
 LIST_ORGANIZATIONS = sql("""
@@ -72,16 +73,16 @@ INSERT_API_KEY = sql("""
     INSERT INTO api_keys (environment_id, id, hash, name, hint, scopes, sealed, created_at, expires_at, created_by)
     VALUES (:environment_id, :id, :hash, :name, :hint, :scopes, :sealed, :created_at, :expires_at, :created_by)
 """)
-LIST_API_KEYS_BY_HASH = sql("""
-    SELECT k.*, e.organization_id, e.deleted_at AS environment_deleted_at, m.role AS maker_role
+LIST_API_KEYS_BY_HASH = sql(f"""
+    SELECT {columns_of(ApiKey, "k")}, e.organization_id, e.deleted_at AS environment_deleted_at, m.role AS maker_role
     FROM api_keys AS k JOIN environments AS e ON e.id = k.environment_id LEFT JOIN members AS m ON m.id = k.created_by
-    WHERE k.hash {any:hashes}
+    WHERE k.hash {{any:hashes}}
 """)
-FIND_API_KEY = sql("""
-    SELECT * FROM api_keys WHERE environment_id = :environment_id AND id = :id AND revoked_at IS NULL
+FIND_API_KEY = sql(f"""
+    SELECT {_KEY_COLUMNS} FROM api_keys WHERE environment_id = :environment_id AND id = :id AND revoked_at IS NULL
 """)
-LIST_API_KEYS = sql("""
-    SELECT * FROM api_keys WHERE environment_id = :environment_id AND revoked_at IS NULL ORDER BY id
+LIST_API_KEYS = sql(f"""
+    SELECT {_KEY_COLUMNS} FROM api_keys WHERE environment_id = :environment_id AND revoked_at IS NULL ORDER BY id
 """)
 HAS_HAD_API_KEY = sql("SELECT 1 AS found FROM api_keys WHERE environment_id = :environment_id LIMIT 1")
 UPDATE_API_KEY = sql("""

@@ -28,7 +28,7 @@ from clarion.triggers.model import TopicTarget, Trigger, TriggerState
 from clarion.triggers.store import list_triggers_by_id
 from clarion.vocabulary import find_nearest
 from clarion.workflows.model import Workflow
-from clarion.workflows.store import workflow_of
+from clarion.workflows.store import WORKFLOW_COLUMNS, workflow_of
 
 FIND_FACTS = sql("""
     SELECT repeats, repeated_at, runs_deleted_at, warnings, accepted_at FROM triggers
@@ -83,8 +83,8 @@ NEXT_STEP_TYPES = sql("""
     WHERE environment_id = :environment_id AND workflow_id = :workflow_id AND step_types > :after
     ORDER BY step_types LIMIT 1
 """)
-FIND_DELETED_WORKFLOW = sql("""
-    SELECT * FROM workflows
+FIND_DELETED_WORKFLOW = sql(f"""
+    SELECT {WORKFLOW_COLUMNS} FROM workflows
     WHERE environment_id = :environment_id AND key = :key AND deleted_at IS NOT NULL ORDER BY deleted_at DESC LIMIT 1
 """)
 FIND_ERASURE = sql("""

@@ -6,7 +6,7 @@ from typing import Any
 
 from clarion.cache import CacheSlot
 from clarion.db.port import Connection, Row
-from clarion.db.query import sql
+from clarion.db.query import columns_of, sql
 from clarion.db.sealed import SealedColumn
 from clarion.environments.configuration import Versioned, get_or_load
 from clarion.errors import NotFound
@@ -20,6 +20,7 @@ from clarion.vocabulary import Channel
 INTEGRATIONS: CacheSlot[EnvironmentId, Versioned[list[Integration]]] = CacheSlot(limit=1_000)
 
 
+INTEGRATION_COLUMNS = columns_of(Integration)
 INSERT_INTEGRATION = sql("""
     INSERT INTO integrations (
         environment_id, id, provider_id, channel, name, identifier, credentials, conditions,
@@ -31,14 +32,16 @@ INSERT_INTEGRATION = sql("""
     ON CONFLICT (environment_id, identifier) WHERE deleted_at IS NULL DO NOTHING
     RETURNING id
 """)
-LIST_INTEGRATIONS = sql("""
-    SELECT * FROM integrations WHERE environment_id = :environment_id AND deleted_at IS NULL ORDER BY id
+LIST_INTEGRATIONS = sql(f"""
+    SELECT {INTEGRATION_COLUMNS} FROM integrations
+    WHERE environment_id = :environment_id AND deleted_at IS NULL ORDER BY id
 """)
-FIND_INTEGRATION = sql("""
-    SELECT * FROM integrations WHERE environment_id = :environment_id AND id = :id AND deleted_at IS NULL
+FIND_INTEGRATION = sql(f"""
+    SELECT {INTEGRATION_COLUMNS} FROM integrations
+    WHERE environment_id = :environment_id AND id = :id AND deleted_at IS NULL
 """)
-FIND_LAST_DELETED = sql("""
-    SELECT * FROM integrations
+FIND_LAST_DELETED = sql(f"""
+    SELECT {INTEGRATION_COLUMNS} FROM integrations
     WHERE environment_id = :environment_id AND channel = :channel AND deleted_at IS NOT NULL
     ORDER BY deleted_at DESC, id DESC LIMIT 1
 """)

@@ -11,7 +11,7 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, sql
 from clarion.ids import EnvironmentId, IntegrationId, JobId, MessageId
 from clarion.integrations.model import Integration
-from clarion.integrations.store import integration_of
+from clarion.integrations.store import INTEGRATION_COLUMNS, integration_of
 from clarion.integrations.variables import with_variables
 from clarion.jsontext import json_text, json_value
 from clarion.receipts.model import DeliveryReport, MessageState, ReportedMessage, ReportSource
@@ -19,8 +19,9 @@ from clarion.tracking.model import decode_tracking
 from clarion.vault import Vault
 from clarion.vocabulary import Channel, MessageStatus
 
-FIND_INTEGRATION = sql("""
-    SELECT * FROM integrations WHERE environment_id = :environment_id AND id = :id AND deleted_at IS NULL
+FIND_INTEGRATION = sql(f"""
+    SELECT {INTEGRATION_COLUMNS} FROM integrations
+    WHERE environment_id = :environment_id AND id = :id AND deleted_at IS NULL
 """)
 SET_SOURCE = sql("""
     UPDATE integrations SET reports_from = COALESCE(reports_from, :source)

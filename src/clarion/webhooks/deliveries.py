@@ -28,7 +28,7 @@ from clarion.webhooks.model import (
     append_to_log,
     next_attempt_at,
 )
-from clarion.webhooks.store import endpoint_of
+from clarion.webhooks.store import ENDPOINT_COLUMNS, endpoint_of
 
 Place = tuple[EnvironmentId, WebhookEndpointId]
 
@@ -54,8 +54,8 @@ LIST_DUE_ENDPOINTS = sql(f"""
     ) <= :now
     ORDER BY e.environment_id, e.id
 """)
-FIND_ACTIVE_ENDPOINT = sql("""
-    SELECT * FROM webhook_endpoints WHERE environment_id = :environment_id AND id = :id AND active
+FIND_ACTIVE_ENDPOINT = sql(f"""
+    SELECT {ENDPOINT_COLUMNS} FROM webhook_endpoints WHERE environment_id = :environment_id AND id = :id AND active
 """)
 _IS_DUE = "environment_id = :environment_id AND endpoint_id = :endpoint_id AND status = 'queued' AND due_at <= :now"
 # As a subquery of the UPDATE, PostgreSQL may run it several times and change more rows than the limit.

@@ -28,6 +28,9 @@ from clarion.webhooks.model import Delivery, DeliveryStatus, Endpoint, EventType
 
 _SECRETS = msgspec.json.Decoder(tuple[SigningSecret, ...])
 
+ENDPOINT_COLUMNS = """
+    environment_id, id, url, description, events, secret, active, disabled_reason, failing_since, created_at, updated_at
+"""
 _INSERT_ENDPOINT = """
     INSERT INTO webhook_endpoints (
         environment_id, id, url, description, events, secret, active, disabled_reason, failing_since, created_at,
@@ -45,11 +48,17 @@ UPDATE_ENDPOINT = sql("""
         disabled_reason = :disabled_reason, failing_since = :failing_since, updated_at = :updated_at
     WHERE environment_id = :environment_id AND id = :id
 """)
-FIND_ENDPOINT = sql("SELECT * FROM webhook_endpoints WHERE environment_id = :environment_id AND id = :id")
-FIND_ENDPOINT_FOR_UPDATE = sql("""
-    SELECT * FROM webhook_endpoints WHERE environment_id = :environment_id AND id = :id {for_update}
+FIND_ENDPOINT = sql(f"""
+    SELECT {ENDPOINT_COLUMNS} FROM webhook_endpoints
+    WHERE environment_id = :environment_id AND id = :id
 """)
-LIST_ENDPOINTS = sql("SELECT * FROM webhook_endpoints WHERE environment_id = :environment_id ORDER BY id")
+FIND_ENDPOINT_FOR_UPDATE = sql(f"""
+    SELECT {ENDPOINT_COLUMNS} FROM webhook_endpoints WHERE environment_id = :environment_id AND id = :id {{for_update}}
+""")
+LIST_ENDPOINTS = sql(f"""
+    SELECT {ENDPOINT_COLUMNS} FROM webhook_endpoints
+    WHERE environment_id = :environment_id ORDER BY id
+""")
 LIST_LISTENERS = sql("""
     SELECT id, events FROM webhook_endpoints
     WHERE environment_id = :environment_id AND active AND id <> :environment_id

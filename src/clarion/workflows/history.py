@@ -16,7 +16,7 @@ from clarion.ids import WorkflowVersionId, find_id
 from clarion.jsontext import json_text
 from clarion.workflows.differences import ComparedPart, DiffAction, Difference, diff_versions, flatten
 from clarion.workflows.model import Workflow, WorkflowVersion
-from clarion.workflows.store import get_version, version_of
+from clarion.workflows.store import VERSION_COLUMNS, get_version, version_of
 
 MAX_FIELDS = 20
 """How many fields of a step the history names; a comparison of versions shows all."""
@@ -130,12 +130,12 @@ INSERT_NOTE = sql("""
 FIND_NOTE = sql(f"""
     SELECT {_NOTE} FROM workflow_version_notes AS n WHERE n.environment_id = :environment_id AND n.id = :id
 """)
-FIND_VERSION_BY_ID = sql("""
-    SELECT * FROM workflow_versions
+FIND_VERSION_BY_ID = sql(f"""
+    SELECT {VERSION_COLUMNS} FROM workflow_versions
     WHERE environment_id = :environment_id AND id = :id AND workflow_id = :workflow_id
 """)
-FIND_VERSION_BY_NUMBER = sql("""
-    SELECT * FROM workflow_versions
+FIND_VERSION_BY_NUMBER = sql(f"""
+    SELECT {VERSION_COLUMNS} FROM workflow_versions
     WHERE environment_id = :environment_id AND workflow_id = :workflow_id AND number = :number
 """)
 

@@ -6,7 +6,7 @@ from typing import Any
 from clarion.cache import CacheSlot
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
-from clarion.db.query import sql
+from clarion.db.query import columns_of, sql
 from clarion.errors import NotFound
 from clarion.ids import EnvironmentId, WorkflowId, WorkflowVersionId
 from clarion.jsontext import json_text, json_value
@@ -22,6 +22,8 @@ from clarion.workflows.model import (
 
 _VERSIONS: CacheSlot[tuple[EnvironmentId, WorkflowVersionId], WorkflowVersion] = CacheSlot(limit=1024)
 
+WORKFLOW_COLUMNS = columns_of(Workflow)
+VERSION_COLUMNS = columns_of(WorkflowVersion)
 INSERT_WORKFLOW = sql("""
     INSERT INTO workflows (
         environment_id, id, key, name, description, active, tags, severity, default_preference, user_preference,
@@ -40,11 +42,18 @@ INSERT_VERSION = sql("""
         :environment_id, :id, :workflow_id, :number, :steps, :payload_schema, :validate_payload, :created_at
     )
 """)
-_BY_KEY = "SELECT * FROM workflows WHERE environment_id = :environment_id AND key = :key AND deleted_at IS NULL"
-_BY_ID = "SELECT * FROM workflows WHERE environment_id = :environment_id AND id = :id AND deleted_at IS NULL"
+_BY_KEY = f"""
+    SELECT {WORKFLOW_COLUMNS} FROM workflows
+    WHERE environment_id = :environment_id AND key = :key AND deleted_at IS NULL
+"""
+_BY_ID = f"""
+    SELECT {WORKFLOW_COLUMNS} FROM workflows
+    WHERE environment_id = :environment_id AND id = :id AND deleted_at IS NULL
+"""
 
-LIST_WORKFLOWS_BY_KEY = sql("""
-    SELECT * FROM workflows WHERE environment_id = :environment_id AND key {any:keys} AND deleted_at IS NULL
+LIST_WORKFLOWS_BY_KEY = sql(f"""
+    SELECT {WORKFLOW_COLUMNS} FROM workflows
+    WHERE environment_id = :environment_id AND key {{any:keys}} AND deleted_at IS NULL
 """)
 FIND_WORKFLOW_BY_KEY = sql(_BY_KEY)
 FIND_WORKFLOW_BY_ID = sql(_BY_ID)
@@ -60,14 +69,22 @@ UPDATE_WORKFLOW = sql("""
 MARK_WORKFLOW_DELETED = sql("""
     UPDATE workflows SET deleted_at = :now WHERE environment_id = :environment_id AND id = :id
 """)
-LIST_WORKFLOWS = sql(
-    "SELECT * FROM workflows WHERE environment_id = :environment_id AND deleted_at IS NULL ORDER BY id"
-)
-LIST_ACTIVE_WORKFLOWS = sql("""
-    SELECT * FROM workflows WHERE environment_id = :environment_id AND active AND deleted_at IS NULL ORDER BY id
+LIST_WORKFLOWS = sql(f"""
+    SELECT {WORKFLOW_COLUMNS} FROM workflows
+    WHERE environment_id = :environment_id AND deleted_at IS NULL ORDER BY id
 """)
-LIST_WORKFLOWS_BY_ID = sql("SELECT * FROM workflows WHERE environment_id = :environment_id AND id {any:ids}")
-LIST_VERSIONS_BY_ID = sql("SELECT * FROM workflow_versions WHERE environment_id = :environment_id AND id {any:ids}")
+LIST_ACTIVE_WORKFLOWS = sql(f"""
+    SELECT {WORKFLOW_COLUMNS} FROM workflows
+    WHERE environment_id = :environment_id AND active AND deleted_at IS NULL ORDER BY id
+""")
+LIST_WORKFLOWS_BY_ID = sql(f"""
+    SELECT {WORKFLOW_COLUMNS} FROM workflows
+    WHERE environment_id = :environment_id AND id {{any:ids}}
+""")
+LIST_VERSIONS_BY_ID = sql(f"""
+    SELECT {VERSION_COLUMNS} FROM workflow_versions
+    WHERE environment_id = :environment_id AND id {{any:ids}}
+""")
 
 
 async def insert_workflow(db: Connection, workflow: Workflow, version: WorkflowVersion) -> bool:

@@ -9,12 +9,16 @@ from clarion.content.email.compose import EditorType, LayoutSource
 from clarion.content.layouts.model import Layout, LayoutVersion, VersionedLayout, find_layout_id
 from clarion.content.translations.groups import ResourceType, list_groups
 from clarion.db.port import Connection, Row
-from clarion.db.query import sql
+from clarion.db.query import columns_of, sql
 from clarion.errors import NotFound
 from clarion.ids import EnvironmentId, LayoutId, LayoutVersionId
 
 _VERSIONS: CacheSlot[tuple[EnvironmentId, LayoutVersionId], LayoutVersion] = CacheSlot(limit=256)
 
+_COLUMNS = columns_of(Layout)
+_VERSION_COLUMNS = """
+    environment_id, id, layout_id, number, body, editor_type, actor_type, actor_id, actor_name, created_at
+"""
 INSERT_LAYOUT = sql("""
     INSERT INTO layouts (environment_id, id, key, name, is_default, version_id, created_at, updated_at)
     VALUES (:environment_id, :id, :key, :name, :is_default, :version_id, :now, :now)
@@ -29,13 +33,16 @@ INSERT_VERSION = sql("""
         :created_at
     )
 """)
-_BY_KEY = "SELECT * FROM layouts WHERE environment_id = :environment_id AND key = :key AND deleted_at IS NULL"
-_BY_ID = "SELECT * FROM layouts WHERE environment_id = :environment_id AND id = :id AND deleted_at IS NULL"
+_BY_KEY = f"SELECT {_COLUMNS} FROM layouts WHERE environment_id = :environment_id AND key = :key AND deleted_at IS NULL"
+_BY_ID = f"SELECT {_COLUMNS} FROM layouts WHERE environment_id = :environment_id AND id = :id AND deleted_at IS NULL"
 FIND_LAYOUT_BY_KEY = sql(_BY_KEY)
 FIND_LAYOUT_BY_ID = sql(_BY_ID)
 FIND_LAYOUT_BY_KEY_FOR_UPDATE = sql(_BY_KEY + " {for_update}")
 FIND_LAYOUT_BY_ID_FOR_UPDATE = sql(_BY_ID + " {for_update}")
-LIST_LAYOUTS = sql("SELECT * FROM layouts WHERE environment_id = :environment_id AND deleted_at IS NULL ORDER BY id")
+LIST_LAYOUTS = sql(f"""
+    SELECT {_COLUMNS} FROM layouts
+    WHERE environment_id = :environment_id AND deleted_at IS NULL ORDER BY id
+""")
 UPDATE_LAYOUT = sql("""
     UPDATE layouts SET name = :name, version_id = :version_id, updated_at = :updated_at
     WHERE environment_id = :environment_id AND id = :id
@@ -50,7 +57,10 @@ SET_DEFAULT = sql("""
 MARK_LAYOUT_DELETED = sql("""
     UPDATE layouts SET deleted_at = :now WHERE environment_id = :environment_id AND id = :id
 """)
-LIST_VERSIONS_BY_ID = sql("SELECT * FROM layout_versions WHERE environment_id = :environment_id AND id {any:ids}")
+LIST_VERSIONS_BY_ID = sql(f"""
+    SELECT {_VERSION_COLUMNS} FROM layout_versions
+    WHERE environment_id = :environment_id AND id {{any:ids}}
+""")
 
 
 async def insert_layout(db: Connection, layout: Layout, version: LayoutVersion) -> bool:

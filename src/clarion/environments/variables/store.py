@@ -12,7 +12,10 @@ from clarion.errors import NotFound
 from clarion.ids import EnvironmentId, OrganizationId, VariableId
 from clarion.vault import Vault
 
-LIST_VARIABLES = sql("SELECT * FROM environment_variables WHERE organization_id = :organization_id ORDER BY id DESC")
+LIST_VARIABLES = sql("""
+    SELECT id, organization_id, key, is_secret, for_credentials, created_at, updated_at FROM environment_variables
+    WHERE organization_id = :organization_id ORDER BY id DESC
+""")
 LIST_KEYS = sql("""
     SELECT v.key FROM environments AS e JOIN environment_variables AS v ON v.organization_id = e.organization_id
     WHERE e.id = :environment_id AND v.for_credentials IS NOT TRUE

@@ -6,7 +6,7 @@ from clarion.db.query import sql
 from clarion.errors import NotFound
 from clarion.ids import EnvironmentId, IntegrationId, id_text
 from clarion.integrations.model import Integration
-from clarion.integrations.store import integration_of
+from clarion.integrations.store import INTEGRATION_COLUMNS, integration_of
 from clarion.integrations.variables import with_variables
 from clarion.subscribers.addresses.oauth.model import Attempt
 from clarion.vault import Vault
@@ -17,12 +17,13 @@ INSERT_SPENT = sql("""
     ON CONFLICT (environment_id, id) DO NOTHING
     RETURNING id
 """)
-FIND_INTEGRATION = sql("""
-    SELECT * FROM integrations
+FIND_INTEGRATION = sql(f"""
+    SELECT {INTEGRATION_COLUMNS} FROM integrations
     WHERE environment_id = :environment_id AND identifier = :identifier AND deleted_at IS NULL
 """)
-FIND_INTEGRATION_BY_ID = sql("""
-    SELECT * FROM integrations WHERE environment_id = :environment_id AND id = :id AND deleted_at IS NULL
+FIND_INTEGRATION_BY_ID = sql(f"""
+    SELECT {INTEGRATION_COLUMNS} FROM integrations
+    WHERE environment_id = :environment_id AND id = :id AND deleted_at IS NULL
 """)
 
 

@@ -9,7 +9,10 @@ from clarion.secret import Secret
 from clarion.subscribers.addresses.telegram.model import Bot, ChatLink, CodePurpose, TelegramWebhook, digest_of
 from clarion.vault import Vault
 
-FIND_WEBHOOK = sql("SELECT * FROM telegram_webhooks WHERE environment_id = :environment_id AND id = :id")
+FIND_WEBHOOK = sql("""
+    SELECT environment_id, id, bot_id, bot_username, secret, configured_at FROM telegram_webhooks
+    WHERE environment_id = :environment_id AND id = :id
+""")
 INSERT_WEBHOOK = sql("""
     INSERT INTO telegram_webhooks (environment_id, id, bot_id, bot_username, secret, configured_at)
     VALUES (:environment_id, :id, '', '', :secret, :configured_at)
@@ -42,7 +45,9 @@ INSERT_LINK = sql("""
     )
 """)
 FIND_LINK = sql("""
-    SELECT * FROM chat_links WHERE environment_id = :environment_id AND digest = :digest AND expires_at > :now
+    SELECT environment_id, purpose, integration_id, subscriber_id, context_keys, replaces, expires_at
+    FROM chat_links
+    WHERE environment_id = :environment_id AND digest = :digest AND expires_at > :now
 """)
 TAKE_LINK = sql("""
     DELETE FROM chat_links
