@@ -11,7 +11,8 @@ export function lazyPage(load: () => Promise<Module>): ComponentType & { preload
   return lazy(() => load().catch(() => ({ default: NotLoaded })));
 }
 
-function NotLoaded() {
+/** Takes the place of what cannot be loaded. */
+export function NotLoaded() {
   return (
     <Empty title={texts.notLoaded}>
       <p class="quiet">{texts.notLoadedHint}</p>

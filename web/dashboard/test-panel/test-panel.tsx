@@ -27,7 +27,7 @@ export type TestPanelProps = {
 };
 
 /** Tries a workflow: first what would happen, then for real, with the run shown as it goes on. */
-export function TestPanel(props: TestPanelProps) {
+export default function TestPanel(props: TestPanelProps) {
   const { workflowId, payloadSchema, unsavedSteps, subscriberId, onSubscriberId, payload, onPayload } = props;
   const [moment, setMoment] = useState("");
   const [wishes, setWishes] = useState<Wishes>({});

@@ -1,9 +1,11 @@
 import { api, dataOf } from "../../../api/client.ts";
 import { useUrlState } from "../../../api/url-state.ts";
+import { lazyComponent } from "../../../ui/lazy.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
 import { StepPreview } from "../../preview/step-preview.tsx";
 import { TestEmail } from "../../preview/test-email.tsx";
-import { TestPanel } from "../../test-panel/test-panel.tsx";
+import { NotLoaded } from "../../shell/lazy-page.tsx";
+import type { TestPanelProps } from "../../test-panel/test-panel.tsx";
 import { texts } from "../../texts/editor.ts";
 import { type DraftStep, stepBodyOf } from "./model.ts";
 import { partOf, useEditorAddress } from "./parts.tsx";
@@ -15,6 +17,8 @@ import { SAMPLE_EVENTS, sampleOf } from "./variables.ts";
 import { describeStep } from "./words.ts";
 
 type SidePaneProps = { editor: Editor; step: DraftStep | undefined; sample: Sample };
+
+const TestPanel = lazyComponent<TestPanelProps>(() => import("../../test-panel/test-panel.tsx"), NotLoaded);
 
 /** What the step sends to a chosen person, and trying the whole workflow. */
 export function SidePane({ editor, step, sample }: SidePaneProps) {
