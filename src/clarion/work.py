@@ -19,6 +19,8 @@ MAX_DECISION_WORK: Final = 25_000
 """Of one condition."""
 MAX_RULES_WORK: Final = 1_000
 """Of all that one person says about the topics of a trigger; beyond it, their conditions do not pass."""
+MAX_SEGMENT_WORK: Final = 500
+"""Of the condition of a segment, for one person."""
 
 
 class WorkBudget:

@@ -140,6 +140,7 @@ def simulate(  # noqa: PLR0913 - the options of a command
     workflow: Annotated[str, typer.Argument(help="The workflow to trigger.", metavar="WORKFLOW", show_default=False)],
     to: Annotated[list[str] | None, typer.Option(help="A recipient; may be repeated.", metavar="SUBSCRIBER_ID")] = None,
     topic: Annotated[list[str] | None, typer.Option(help="A topic of recipients.", metavar="TOPIC_KEY")] = None,
+    segment: Annotated[list[str] | None, typer.Option(help="A segment of recipients.", metavar="SEGMENT_KEY")] = None,
     payload: Annotated[str | None, typer.Option(help="The payload.", metavar=_JSON_OR_FILE)] = None,
     overrides: Annotated[str | None, typer.Option(help="The overrides.", metavar=_JSON_OR_FILE)] = None,
     preferences: Annotated[
@@ -155,9 +156,13 @@ def simulate(  # noqa: PLR0913 - the options of a command
     as_json: Annotated[bool, typer.Option("--json", help="As the API answers.")] = False,
 ) -> None:
     """Show what a trigger would do, to whom and when; nothing is sent and nothing is stored."""
-    recipients = [*(to or ()), *({"type": "Topic", "topicKey": one} for one in topic or ())]
+    topics = ({"type": "Topic", "topicKey": one} for one in topic or ())
+    segments = ({"type": "Segment", "segmentKey": one} for one in segment or ())
+    recipients = [*(to or ()), *topics, *segments]
     if not recipients:
-        raise SettingsError("Give --to SUBSCRIBER_ID or --topic TOPIC_KEY: whom the trigger is for.")
+        raise SettingsError(
+            "Give --to SUBSCRIBER_ID, --topic TOPIC_KEY or --segment SEGMENT_KEY: whom the trigger is for."
+        )
     documents = {"payload": payload, "overrides": overrides, "preferences": preferences, "steps": steps}
     body = {
         "name": workflow,

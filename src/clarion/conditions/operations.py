@@ -8,7 +8,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from clarion.conditions.values import MISSING, as_list, find_number, is_absent, is_between, is_equal, order
-from clarion.work import MAX_DECISION_WORK
+from clarion.work import MAX_DECISION_WORK, MAX_SEGMENT_WORK
 
 # They repeat a part of the rule for each item of a list, or make texts and lists of any length.
 _REPEATING: Final = ("map", "filter", "reduce", "all", "some", "none", "merge", "cat", "substr")
@@ -37,7 +37,7 @@ OF_SUBSCRIBERS: Final = RuleLimits(max_depth=8, max_parts=40, max_work=100, max_
 OF_SEGMENTS: Final = RuleLimits(
     max_depth=16,
     max_parts=200,
-    max_work=500,
+    max_work=MAX_SEGMENT_WORK,
     max_bytes=8 * 1024,
     refused=("map", "filter", "reduce", "merge", "cat", "substr", "missing", "missing_some"),
 )

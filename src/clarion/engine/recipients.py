@@ -2,20 +2,25 @@
 
 A unit of work that holds the lanes of a trigger's people starts their runs directly: those of people of one lane, or of
 anyone where it holds all lanes. Any other trigger is expanded: its people are handed to their lanes in recipient
-batches, a chunk of a topic (or of everyone) at a time, and each lane starts the runs of its own batches.
+batches, a chunk of a topic (or of a segment, or of everyone) at a time, and each lane starts the runs of its own
+batches. Triggers wait until those before them are begun to be expanded, so nobody is searched for in that step: it
+does not depend on how many people an environment has.
 """
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import Query, sql
+from clarion.engine.segments import exclude_actor, make_segment_scan
 from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, TriggerId, find_id, id_text, new_id
 from clarion.jobs.lanes import lane_of
 from clarion.jobs.model import Priority
+from clarion.segments.facts import make_fetch
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import COLUMNS, ensure_subscribers, list_subscribers_by_id, subscriber_of
 from clarion.triggers.model import ExpansionPosition, RecipientBatch, TopicTarget, Trigger
@@ -73,6 +78,27 @@ class _Member(NamedTuple):
     key: SubscriberKey
 
 
+T = TypeVar("T")
+
+
+class _Reading(Struct, Generic[T], frozen=True):
+    """How much is read of the people of a fan-out."""
+
+    list_members: Query
+    list_everyone: Query
+    of_row: Callable[[Row], T]
+    of_subscriber: Callable[[Subscriber], T]
+
+
+_WHOLE = _Reading(LIST_MEMBERS, LIST_EVERYONE, subscriber_of, lambda one: one)
+_KEYS = _Reading(
+    LIST_MEMBER_KEYS,
+    LIST_KEYS_OF_EVERYONE,
+    lambda row: _Member(row["id"], row["key"]),
+    lambda one: _Member(one.id, one.key),
+)
+
+
 async def list_direct_recipients(
     db: Connection, environment_id: EnvironmentId, triggers: Sequence[Trigger], now: Millis
 ) -> list[Recipient]:
@@ -95,19 +121,16 @@ async def take_recipients(
     people = await ensure_subscribers(db, environment_id, named + _actor_keys([trigger]), now)
     actor = _find_actor(trigger, people)
     recipients = [_recipient(trigger, people[key], None, actor, trigger.priority) for key in named]
-    if not wanted.topics and not wanted.everyone:
+    if not wanted.is_fan_out:
         return recipients, ExpansionProgress(trigger.id, trigger.priority, None)
-    position = trigger.position or ExpansionPosition()
-    queries = (LIST_MEMBERS, LIST_EVERYONE)
+    place = _topic_place(trigger)
     room = max(limit - len(recipients), 1)
-    rows, following = await _list_fan_out(db, environment_id, trigger, position, queries, limit=room)
-    served = await _list_served(db, environment_id, trigger, [row["id"] for row in rows])
+    members, following = await _list_fan_out(db, environment_id, trigger, _WHOLE, limit=room)
+    served = await _list_served(db, environment_id, trigger, [one.id for one in members])
     served |= {one.subscriber.id for one in recipients}
-    topic = wanted.topics[position.topic] if wanted.topics else None
+    topic = None if place is None else wanted.topics[place]
     priority = trigger.priority if is_first else trigger.priority.of_fan_out
-    recipients += [
-        _recipient(trigger, subscriber_of(row), topic, actor, priority) for row in rows if row["id"] not in served
-    ]
+    recipients += [_recipient(trigger, one, topic, actor, priority) for one in members if one.id not in served]
     return recipients, _progress(trigger, following)
 
 
@@ -120,16 +143,12 @@ async def expand_trigger(
         people = await ensure_subscribers(db, environment_id, [one.key for one in wanted.people], now)
         named = [_Member(people[one.key].id, one.key) for one in wanted.people]
         await _insert_batches(db, trigger, trigger.priority, None, named, now)
-    if not wanted.topics and not wanted.everyone:
+    if not wanted.is_fan_out:
         return ExpansionProgress(trigger.id, trigger.priority, None)
-    position = trigger.position or ExpansionPosition()
-    queries = (LIST_MEMBER_KEYS, LIST_KEYS_OF_EVERYONE)
     limit = FIRST_CHUNK if is_first else CHUNK
-    rows, following = await _list_fan_out(db, environment_id, trigger, position, queries, limit=limit)
+    members, following = await _list_fan_out(db, environment_id, trigger, _KEYS, limit=limit)
     priority = trigger.priority if is_first else trigger.priority.of_fan_out
-    topic = position.topic if wanted.topics else None
-    members = [_Member(row["id"], row["key"]) for row in rows]
-    await _insert_batches(db, trigger, priority, topic, members, now)
+    await _insert_batches(db, trigger, priority, _topic_place(trigger), members, now)
     return _progress(trigger, following)
 
 
@@ -166,33 +185,56 @@ async def list_batch_recipients(
     return recipients
 
 
+def _topic_place(trigger: Trigger) -> int | None:
+    """The topic whose members come next; None where it is not a topic."""
+    place = 0 if trigger.position is None else trigger.position.topic
+    return place if place < len(trigger.recipients.topics) else None
+
+
 async def _list_fan_out(
+    db: Connection, environment_id: EnvironmentId, trigger: Trigger, reading: _Reading[T], *, limit: int
+) -> tuple[list[T], ExpansionPosition | None]:
+    """The next people of a topic, of segments or of everyone, and where to go on; None at the end."""
+    wanted, position = trigger.recipients, trigger.position or ExpansionPosition()
+    if position.topic < len(wanted.topics) or wanted.everyone:
+        return await _list_rows(db, environment_id, trigger, reading, position, limit=limit)
+    if trigger.position is None:
+        return [], position
+    after = find_id(position.after) if position.after else None
+    scan = make_segment_scan(make_fetch(db), trigger)
+    members = await scan.find(None if after is None else SubscriberId(after), limit=limit)
+    following = None if members.position is None else replace(position, after=id_text(members.position))
+    return [reading.of_subscriber(one) for one in members.people], following
+
+
+async def _list_rows(
     db: Connection,
     environment_id: EnvironmentId,
     trigger: Trigger,
+    reading: _Reading[T],
     position: ExpansionPosition,
-    queries: tuple[Query, Query],
     *,
     limit: int,
-) -> tuple[Sequence[Row], ExpansionPosition | None]:
-    """The next members of a topic (or of everyone), and where to go on; None at the end."""
-    topics = trigger.recipients.topics
-    list_members, list_everyone = queries
+) -> tuple[list[T], ExpansionPosition | None]:
+    """The next members of a topic (or of everyone)."""
+    wanted = trigger.recipients
     after = (find_id(position.after) if position.after else None) or _FIRST
     scope = {"environment_id": environment_id, "after": after, "limit": limit}
     members: Sequence[Row]
-    if not topics:
-        rows = members = await db.fetch(list_everyone, **scope)
+    if wanted.everyone:
+        rows = members = await db.fetch(reading.list_everyone, **scope)
     else:
-        topic, actor = topics[position.topic], trigger.recipients.actor
+        topic = wanted.topics[position.topic]
         of_topic = {"topic_id": find_id(topic.id), "context_keys": trigger.context_keys}
-        rows = await db.fetch(list_members, **scope, **of_topic)
-        # The actor gets no message of their own action through a topic.
-        excluded = {*topic.exclude, *([actor.key] if actor else [])}
+        rows = await db.fetch(reading.list_members, **scope, **of_topic)
+        excluded = exclude_actor(trigger, topic.exclude)
         members = [row for row in rows if row["key"] not in excluded]
+    following = None
     if len(rows) == limit:
-        return members, ExpansionPosition(topic=position.topic, after=id_text(rows[-1]["id"]))
-    return members, ExpansionPosition(topic=position.topic + 1) if position.topic + 1 < len(topics) else None
+        following = replace(position, after=id_text(rows[-1]["id"]))
+    elif position.topic + 1 < len(wanted.topics) + bool(wanted.segments):
+        following = ExpansionPosition(topic=position.topic + 1)
+    return [reading.of_row(row) for row in members], following
 
 
 async def hand_back(db: Connection, trigger: Trigger, recipients: Sequence[Recipient], now: Millis) -> None:
@@ -227,8 +269,7 @@ async def _list_served(
     db: Connection, environment_id: EnvironmentId, trigger: Trigger, ids: Sequence[SubscriberId]
 ) -> set[SubscriberId]:
     """Which of them have a run already; only a trigger with several ways to a person is asked about."""
-    wanted = trigger.recipients
-    if not ids or bool(wanted.people) + len(wanted.topics) + wanted.everyone <= 1:
+    if not ids or not trigger.recipients.has_several_ways:
         return set()
     scope = {"environment_id": environment_id, "trigger_id": trigger.id}
     return {row["subscriber_id"] for row in await db.fetch(LIST_SERVED, **scope, ids=list(ids))}

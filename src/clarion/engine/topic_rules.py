@@ -1,5 +1,7 @@
 """Rules about topics: a workflow reaches a person through a topic only if one of their subscriptions allows it.
 
+Whoever is also named, or in a segment of the trigger, is reached in that way.
+
 Few topics have subscriptions with rules. These are found by an index that has no others.
 """
 
@@ -13,6 +15,7 @@ from clarion.clock import Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.engine.recipients import Recipient, hand_back
+from clarion.engine.segments import MAX_MEMBERSHIP_WORK, SegmentMembers
 from clarion.ids import EnvironmentId, SubscriberId, TopicId, TopicKey, TriggerId, WorkflowId, find_id
 from clarion.preferences.model import subject_of
 from clarion.topics.model import (
@@ -59,18 +62,22 @@ async def apply_topic_rules(
     """
     triggers = {one.trigger.id: one.trigger for one in recipients if one.topic is not None}
     topic_ids = {_id(topic) for one in triggers.values() for topic in one.recipients.topics}
+    if not topic_ids:
+        return _once(recipients), False
     scope = {"environment_id": environment_id, "topic_ids": list(topic_ids)}
     if await db.fetch_one(HAS_RULES, **scope) is None:
         return _once(recipients), False
     people = {one.subscriber.id for one in recipients if one.topic is not None}
     rows = await db.fetch(LIST_PEOPLE_WITH_RULES, **scope, subscriber_ids=list(people))
-    with_rules = list({row["subscriber_id"] for row in rows})
+    with_rules = {row["subscriber_id"] for row in rows}
     if not with_rules:
         return _once(recipients), False
-    subscriptions = await db.fetch(LIST_SUBSCRIPTIONS, **scope, subscriber_ids=with_rules)
+    subscriptions = await db.fetch(LIST_SUBSCRIPTIONS, **scope, subscriber_ids=list(with_rules))
     workflow_ids = [one.trigger.workflow_id for one in recipients]
     workflows = await list_workflows_by_id(db, environment_id, workflow_ids)
-    decided, left = _Rules(subscriptions, workflows, now).apply(recipients)
+    asked = [(one.trigger, one.subscriber) for one in recipients if one.subscriber.id in with_rules]
+    segments = await SegmentMembers.load(db, environment_id, asked)
+    decided, left = _Rules(subscriptions, workflows, segments, now).apply(recipients)
     for trigger_id in dict.fromkeys(one.trigger.id for one in left):
         mine = [one for one in left if one.trigger.id == trigger_id]
         await hand_back(db, mine[0].trigger, mine, now)
@@ -80,17 +87,21 @@ async def apply_topic_rules(
 class _Rules:
     """The subscriptions of people who have rules about topics, and what these say."""
 
-    def __init__(self, rows: Sequence[Row], workflows: Mapping[WorkflowId, Workflow], now: Millis) -> None:
+    def __init__(
+        self, rows: Sequence[Row], workflows: Mapping[WorkflowId, Workflow], segments: SegmentMembers, now: Millis
+    ) -> None:
         self._of: dict[SubscriberId, dict[TopicId, list[Row]]] = {}
         for row in rows:
             self._of.setdefault(row["subscriber_id"], {}).setdefault(row["topic_id"], []).append(row)
         self._workflows = workflows
+        self._segments = segments
         self._now = now
+        self._budget = WorkBudget()
 
     def apply(self, recipients: Sequence[Recipient]) -> tuple[list[Recipient], list[Recipient]]:
         """Those who are decided about, and those who are left over."""
         decided: list[Recipient] = []
-        budget = WorkBudget()
+        budget = self._budget
         with spending(budget):
             for place, recipient in enumerate(recipients):
                 if recipient.topic is None or recipient.subscriber.id not in self._of:
@@ -113,6 +124,9 @@ class _Rules:
             other for other in wanted.topics if other is not topic and recipient.subscriber.key not in other.exclude
         )
         if is_named or any(self._is_member(recipient, other) and self._allows(recipient, other) for other in others):
+            return []
+        self._budget.start_run(MAX_MEMBERSHIP_WORK)
+        if self._segments.includes(recipient.trigger, recipient.subscriber):
             return []
         return [replace(recipient, refusal=self._explain(recipient, topic))]
 

@@ -95,7 +95,7 @@ async def run_claim(
     recipients, has_postponed = await _with_contexts(db, environment_id, claim.recipients), False
     # Before they go on, which changes when they are due.
     resumed = tuple(_resume(run, now) for run in claim.due)
-    if any(one.topic is not None for one in recipients):
+    if any(one.topic is not None or one.trigger.recipients.segments for one in recipients):
         recipients, has_postponed = await apply_topic_rules(db, environment_id, recipients, now)
     has_triggered = False
     runs = [*claim.due, *await start_runs(db, environment_id, recipients, now)]

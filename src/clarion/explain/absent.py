@@ -21,6 +21,8 @@ from clarion.explain.model import (
     moment_text,
     name_of,
 )
+from clarion.explain.segment_store import list_segment_ways
+from clarion.explain.segments import decide_way
 from clarion.explain.trigger_store import (
     TopicMembership,
     TriggerFacts,
@@ -158,6 +160,11 @@ async def _list_ways(db: Connection, request: ExplainRequest, trigger: Trigger) 
     for topic in wanted.topics:
         topic_id = topic_id_of(topic)
         ways.append(_decide_topic(request, trigger, topic, joined.get(topic_id), exists=topic_id in existing))
+    if person is not None:
+        in_segments = await list_segment_ways(db, trigger, person)
+        ways += [decide_way(one, trigger, person, name=request.name, now=request.now) for one in in_segments]
+    elif wanted.segments:
+        ways.append(_unknown_person(request, trigger))
     if wanted.everyone:
         ways.append(_decide_everyone(request, trigger))
     if is_named(trigger, request.key):
@@ -311,6 +318,8 @@ def _lost(request: ExplainRequest, trigger: Trigger, facts: TriggerFacts) -> Dec
         text = f"A person with the subscriberId '{request.key}' was deleted after the trigger, with their runs."
     else:
         text, remedy = "There is no run for the person, and why was not recorded.", None
+        if trigger.recipients.segments:
+            text += " If they are in its segment now, their data may have changed after the trigger came to them."
     text += " What came of it for the person is not known any more."
     return derived(facts.runs_deleted_at, DecisionKind.RECIPIENT, Verdict.UNKNOWN, text, values, remedy)
 

@@ -33,7 +33,7 @@ from clarion.explain.trigger_store import (
 )
 from clarion.ids import EnvironmentId, NotificationId, SubscriberKey, TopicId, TransactionKey, TriggerId, WorkflowKey
 from clarion.subscribers.store import find_subscriber
-from clarion.triggers.model import Trigger
+from clarion.triggers.model import SegmentTarget, TopicTarget, Trigger
 from clarion.triggers.store import find_trigger_by_transaction
 from clarion.vocabulary import Channel
 from clarion.workflows.model import Workflow
@@ -118,21 +118,24 @@ async def _explain_trigger(
 async def _list_meant(
     db: Connection, request: ExplainRequest, triggers: Sequence[Trigger], runs: Mapping[TriggerId, NotificationId]
 ) -> list[Trigger]:
-    """The triggers that have to do with the person; else those for topics, of which they may be expected to be one."""
+    """The triggers that have to do with the person; else those for topics and segments, which may be for them."""
     topic_ids = [topic_id_of(topic) for one in triggers for topic in one.recipients.topics]
     joined: Mapping[TopicId, TopicMembership] = {}
     if request.person is not None:
         joined = await list_memberships(db, request.environment_id, topic_ids, request.person.id)
     concerning = [one for one in triggers if one.id in runs or _concerns(one, request.key, joined)]
-    return concerning or [one for one in triggers if one.recipients.topics or one.recipients.everyone]
+    return concerning or [one for one in triggers if one.recipients.is_fan_out]
 
 
 def _concerns(trigger: Trigger, key: SubscriberKey, joined: Mapping[TopicId, TopicMembership]) -> bool:
     wanted = trigger.recipients
-    is_actor = wanted.actor is not None and wanted.actor.key == key and bool(wanted.topics)
+    targets: list[TopicTarget | SegmentTarget] = [*wanted.topics, *wanted.segments]
+    is_actor = wanted.actor is not None and wanted.actor.key == key and bool(targets)
     if is_named(trigger, key) or wanted.everyone or is_actor:
         return True
-    return any(key in topic.exclude or topic_id_of(topic) in joined for topic in wanted.topics)
+    if any(key in one.exclude for one in targets):
+        return True
+    return any(topic_id_of(topic) in joined for topic in wanted.topics)
 
 
 def _other(trigger: Trigger, runs: Mapping[TriggerId, NotificationId]) -> OtherTrigger:

@@ -23,6 +23,7 @@ from clarion.explain.model import (
 )
 from clarion.explain.observed import Observed, ObservedJob, find_gap, list_marks
 from clarion.explain.rules import list_decisions
+from clarion.explain.segments import tell_segments
 from clarion.explain.store import StoredJob, StoredRun, get_run
 from clarion.ids import EnvironmentId, NotificationId, id_text
 from clarion.vocabulary import Channel, JobStatus, MessageStatus, StepType
@@ -138,13 +139,17 @@ def _recipient(run: StoredRun) -> Decision:
     """Why the person has a run."""
     name, topics = run.name, [one.get("topicKey", "") for one in run.notification.topics]
     recipients = None if run.trigger is None else run.trigger.recipients
+    is_named = recipients is not None and any(one.key == run.subscriber_key for one in recipients.people)
     values: dict[str, Any] = {"topics": topics} if topics else {}
     remedy = None
     if topics:
         summary = f"{name} was a member of the topic '{topics[0]}', which the trigger is for."
     elif recipients is not None and recipients.everyone:
         summary = f"The trigger is for everyone, and so for {name}."
-    elif recipients is None or all(one.key != run.subscriber_key for one in recipients.people):
+    elif run.segments and not is_named:
+        summary, way = tell_segments(run.segments, name)
+        values = {} if way is None else way.values
+    elif not is_named:
         summary = f"{name} was a recipient of the trigger; in which way was not recorded."
     else:
         summary = f"The trigger names {name} as a recipient."

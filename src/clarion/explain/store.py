@@ -11,6 +11,7 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.db.queue_plans import prefer_index_scans
 from clarion.explain.model import find_channel, name_of
+from clarion.explain.segment_store import SegmentWay, list_segment_ways
 from clarion.explain.trigger_store import TriggerFacts, find_facts, find_near_key
 from clarion.ids import (
     EnvironmentId,
@@ -146,6 +147,8 @@ class StoredRun(Struct, frozen=True, kw_only=True):
     """Where the trigger created the person: a key that theirs may be a misspelling of."""
     suppressions: list[Suppression]
     """Of the addresses of its messages that were suppressed then, if they still are."""
+    segments: Sequence[SegmentWay]
+    """Of the trigger."""
 
     @property
     def subscriber_key(self) -> SubscriberKey:
@@ -200,6 +203,7 @@ async def get_run(db: Connection, environment_id: EnvironmentId, notification_id
         facts=TriggerFacts() if trigger is None else await find_facts(db, trigger),
         near_key=await _find_near_key(db, trigger, person),
         suppressions=await _list_suppressions(db, environment_id, messages),
+        segments=() if trigger is None or person is None else await list_segment_ways(db, trigger, person),
     )
 
 

@@ -61,6 +61,22 @@ async def list_facts(
     return {one: PersonFacts(topics.get(one, ()), providers.get(one, ())) for one in known}
 
 
+async def list_all_facts(
+    fetch: Fetch,
+    environment_id: EnvironmentId,
+    ids: Sequence[SubscriberId],
+    conditions: Sequence[SegmentCondition],
+) -> dict[SubscriberId, PersonFacts]:
+    """What the conditions ask about all of a few people."""
+    facts: dict[SubscriberId, PersonFacts] = {}
+    left = list(dict.fromkeys(ids))
+    while left:
+        listed = await list_facts(fetch, environment_id, left, conditions)
+        facts |= listed
+        left = left[len(listed) :]
+    return facts
+
+
 async def _list_topics(
     fetch: Fetch, environment_id: EnvironmentId, ids: list[SubscriberId]
 ) -> tuple[list[SubscriberId], dict[SubscriberId, list[str]]]:

@@ -173,6 +173,7 @@ async def _simulate(db: Sandbox, source: ContentSource, scenario: Scenario) -> S
         errors=accepted.errors,
         recipients=await list_recipients(db, scenario, integrations, accepted.trigger.id, worker.now),
         total=fixture.total,
+        is_counted=fixture.is_counted,
         is_cut_short=worker.is_cut_short,
     )
 

@@ -6,22 +6,23 @@ All recipients are counted.
 
 from collections.abc import Collection, Sequence
 
-from msgspec import Struct, UnsetType
+from msgspec import Struct
 from msgspec.structs import replace
 
 from clarion.contexts.model import keys_of, stored_contexts
 from clarion.db.port import Sandbox
 from clarion.errors import Invalid
-from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, TopicId, TopicKey, WorkflowVersionId, find_id
+from clarion.ids import EnvironmentId, SubscriberId, TopicId, TopicKey, WorkflowVersionId, find_id
 from clarion.jsontext import json_value
 from clarion.preferences.actions import set_schedule, switch_channels
 from clarion.preferences.model import PreferenceScope
 from clarion.simulate import store
 from clarion.simulate.model import Scenario
+from clarion.simulate.segments import copy_segment_people
 from clarion.subscribers.store import ensure_subscribers
 from clarion.topics.store import list_topics_by_key
 from clarion.triggers.model import AddressedPerson
-from clarion.triggers.recipients import people_of, topics_of
+from clarion.triggers.recipients import excluded_of, people_of, topics_of
 from clarion.triggers.requests import TriggerRequest
 from clarion.vocabulary import StepType
 from clarion.workflows.actions import make_next_version
@@ -46,6 +47,10 @@ class Fixture(Struct, frozen=True, kw_only=True):
     topics: Sequence[TopicId]
     total: int
     """How many people the trigger is for."""
+    is_counted: bool
+    """Whether these are all."""
+    reads_topics: bool
+    """Whether all topics of the people are asked for."""
 
 
 class _Topic(Struct, frozen=True):
@@ -59,8 +64,9 @@ async def copy_fixture(db: Sandbox, scenario: Scenario) -> Fixture | None:
     workflow = await _set_workflow(db, scenario)
     if workflow is None:
         return None
-    fixture = await _copy_people(db, scenario.request, scenario.limit)
-    await store.copy_settings(db, environment_id, fixture.people, fixture.topics)
+    fixture = await _copy_people(db, scenario)
+    topics = None if fixture.reads_topics else fixture.topics
+    await store.copy_settings(db, environment_id, fixture.people, topics)
     version = await get_version(db, workflow)
     await _copy_triggered(db, environment_id, version)
     if fixture.people and not version.step_types.isdisjoint(_SHARING):
@@ -121,8 +127,9 @@ async def _use_version(db: Sandbox, workflow: Workflow, version_id: WorkflowVers
     return changed
 
 
-async def _copy_people(db: Sandbox, request: TriggerRequest, limit: int) -> Fixture:
+async def _copy_people(db: Sandbox, scenario: Scenario) -> Fixture:
     """Copy up to `limit` recipients, in the order in which they get runs, and the actor."""
+    request, limit = scenario.request, scenario.limit
     environment_id, wanted = request.environment_id, request.wanted or []
     named = people_of(wanted)
     shown = {one.key for one in named[:limit]}
@@ -131,15 +138,21 @@ async def _copy_people(db: Sandbox, request: TriggerRequest, limit: int) -> Fixt
     topics = await _list_topics(db, request)
     named_ids = await store.list_ids(db, environment_id, {one.key for one in named})
     of = store.TopicScope(environment_id, stored_contexts(request.contexts))
-    await _copy_members(db, of, topics, set(named_ids.values()), limit=limit - len(named))
-    others = await store.count_members(db, of, [(one.id, {*one.excluded, *named_ids.values()}) for one in topics])
+    members = await _copy_members(db, of, topics, set(named_ids.values()), limit=limit - len(named))
+    reached = [(one.id, {*one.excluded, *named_ids.values()}) for one in topics]
+    others = await store.count_members(db, of, reached)
+    in_segments = await copy_segment_people(
+        db, request, (of, reached), set(named_ids.values()), limit=limit - len(named) - members, now=scenario.begins_at
+    )
     return Fixture(
         request=replace(
             request, wanted=[one for one in wanted if not isinstance(one, AddressedPerson) or one.key in shown]
         ),
         people=list((await store.list_people(db, environment_id)).values()),
         topics=[one.id for one in topics],
-        total=len(named) + others,
+        total=len(named) + others + in_segments.total,
+        is_counted=in_segments.is_whole,
+        reads_topics=in_segments.reads_topics,
     )
 
 
@@ -149,10 +162,7 @@ async def _list_topics(db: Sandbox, request: TriggerRequest) -> list[_Topic]:
     keys = [TopicKey(one.topic_key) for one in wanted]
     known = await list_topics_by_key(db, request.environment_id, keys) if keys else {}
     actor = [] if request.actor is None else [request.actor.key]
-    excluded = [
-        [*actor, *(() if isinstance(one.exclude, UnsetType) else (SubscriberKey(str(key)) for key in one.exclude))]
-        for one in wanted
-    ]
+    excluded = [[*actor, *excluded_of(one)] for one in wanted]
     ids = await store.list_ids(db, request.environment_id, {key for some in excluded for key in some})
     return [
         _Topic(known[key].id, {ids[one] for one in without if one in ids})
@@ -163,14 +173,16 @@ async def _list_topics(db: Sandbox, request: TriggerRequest) -> list[_Topic]:
 
 async def _copy_members(
     db: Sandbox, of: store.TopicScope, topics: Sequence[_Topic], named: set[SubscriberId], *, limit: int
-) -> None:
+) -> int:
+    """Returns how many were copied."""
     room, here = limit, set(named)
     for topic in topics:
         if room <= 0:
-            return
+            break
         copied = await store.copy_members(db, of, topic.id, excluded={*topic.excluded, *here}, limit=room)
         room -= copied
         here |= set((await store.list_people(db, of.environment_id)).values())
+    return limit - room
 
 
 async def _copy_open_runs(db: Sandbox, workflow: Workflow, people: Sequence[SubscriberId]) -> None:

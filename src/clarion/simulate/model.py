@@ -80,5 +80,7 @@ class Simulation(Struct, frozen=True, kw_only=True):
     recipients: Sequence[SimulatedRecipient] = ()
     total: int = 0
     """How many people the trigger is for."""
+    is_counted: bool = True
+    """Whether these are all: segments are not searched to their end."""
     is_cut_short: bool = False
     """Whether it took too long and stopped before `until`."""

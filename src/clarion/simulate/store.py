@@ -1,7 +1,7 @@
 """SQL of simulations: the rows of the store that take part in one, and what it came to."""
 
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row, Sandbox
@@ -95,6 +95,10 @@ class TopicScope(NamedTuple):
     """The contexts of the trigger, as they are stored."""
 
 
+ReachedMembers: TypeAlias = tuple[TopicId, Collection[SubscriberId]]
+"""A topic, and those of its members whom a trigger does not reach through it."""
+
+
 async def copy_workflow(
     db: Sandbox, environment_id: EnvironmentId, reference: str, workflow_id: WorkflowId | None
 ) -> None:
@@ -122,6 +126,11 @@ async def copy_people(db: Sandbox, environment_id: EnvironmentId, keys: Collecti
     await db.copy("subscribers", f"{_HERE} AND t.key {{any:keys}}", environment_id=environment_id, keys=list(keys))
 
 
+async def copy_people_by_id(db: Sandbox, environment_id: EnvironmentId, ids: Sequence[SubscriberId]) -> None:
+    if ids:
+        await db.copy("subscribers", f"{_HERE} AND t.id {{any:ids}}", environment_id=environment_id, ids=list(ids))
+
+
 async def list_ids(
     db: Sandbox, environment_id: EnvironmentId, keys: Collection[SubscriberKey]
 ) -> dict[SubscriberKey, SubscriberId]:
@@ -139,7 +148,7 @@ async def copy_members(
     return await db.copy("subscribers", where, **scope, excluded=_some(excluded), limit=limit)
 
 
-async def count_members(db: Sandbox, of: TopicScope, topics: Sequence[tuple[TopicId, Collection[SubscriberId]]]) -> int:
+async def count_members(db: Sandbox, of: TopicScope, topics: Sequence[ReachedMembers]) -> int:
     """How many people are members of the topics, but those excluded from each; counted up to a limit."""
     if not topics:
         return 0
@@ -157,19 +166,34 @@ async def count_members(db: Sandbox, of: TopicScope, topics: Sequence[tuple[Topi
     return int(row["total"])
 
 
+async def list_unreached(
+    db: Sandbox, of: TopicScope, topics: Sequence[ReachedMembers], ids: Sequence[SubscriberId]
+) -> list[SubscriberId]:
+    """Those of the people whom none of the topics reaches."""
+    reached: set[SubscriberId] = set()
+    for topic_id, excluded in topics if ids else ():
+        scope = {"environment_id": of.environment_id, "topic_id": topic_id, "context_keys": of.context_keys}
+        text = f"{_MEMBERS} AND m.subscriber_id {{any:ids}}"
+        rows = await db.fetch_stored(text, **scope, excluded=_some(excluded), ids=list(ids))
+        reached |= {row["subscriber_id"] for row in rows}
+    return [one for one in ids if one not in reached]
+
+
 async def list_people(db: Connection, environment_id: EnvironmentId) -> dict[SubscriberKey, SubscriberId]:
     """Everyone who is copied."""
     return {row["key"]: row["id"] for row in await db.fetch(LIST_PEOPLE, environment_id=environment_id)}
 
 
 async def copy_settings(
-    db: Sandbox, environment_id: EnvironmentId, people: Sequence[SubscriberId], topics: Sequence[TopicId]
+    db: Sandbox, environment_id: EnvironmentId, people: Sequence[SubscriberId], topics: Sequence[TopicId] | None
 ) -> None:
-    """Copy the preferences and subscriptions of people, and the health of integrations."""
+    """Copy the preferences of people, their subscriptions to these topics or to all, and the health of integrations."""
     scope = {"environment_id": environment_id, "people": list(people)}
     for table in ("preferences", "context_preferences"):
         await db.copy(table, f"{_HERE} AND t.subscriber_id {{any:people}}", **scope)
-    if topics:
+    if topics is None:
+        await db.copy("topic_subscriptions", f"{_HERE} AND t.subscriber_id {{any:people}}", **scope)
+    elif topics:
         where = f"{_HERE} AND t.topic_id {{any:topics}} AND t.subscriber_id {{any:people}}"
         await db.copy("topic_subscriptions", where, **scope, topics=list(topics))
     await db.copy("integration_health", _HERE, environment_id=environment_id)

@@ -127,7 +127,7 @@ class SimulationOut(Wire):
     total: int
     """How many people the trigger is for, counted up to 50 000."""
     total_capped: bool
-    """Whether there are more than were counted."""
+    """Whether there may be more than were counted."""
     truncated: bool
     """Whether the trigger is for more people than are shown."""
     is_complete: bool = field(name="complete")
@@ -142,8 +142,8 @@ class SimulationOut(Wire):
             until=iso_text(scenario.until),
             recipients=[SimulatedRecipientOut.of(recipient) for recipient in simulation.recipients],
             total=min(simulation.total, MAX_COUNTED),
-            total_capped=simulation.total > MAX_COUNTED,
-            truncated=simulation.total > len(simulation.recipients),
+            total_capped=simulation.total > MAX_COUNTED or not simulation.is_counted,
+            truncated=simulation.total > len(simulation.recipients) or not simulation.is_counted,
             is_complete=not simulation.is_cut_short,
         )
 

@@ -3,7 +3,7 @@
 from collections.abc import Container, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from msgspec import Struct, UnsetType
+from msgspec import Struct
 from msgspec.structs import replace
 
 from clarion.clock import Millis
@@ -20,6 +20,7 @@ from clarion.errors import Invalid, PayloadInvalid, Problem
 from clarion.http.input.unknown import InputWarning
 from clarion.ids import (
     EnvironmentId,
+    SegmentKey,
     SubscriberKey,
     TopicKey,
     TransactionKey,
@@ -31,6 +32,8 @@ from clarion.ids import (
 )
 from clarion.jobs.model import Priority
 from clarion.jsontext import encode_json
+from clarion.segments.model import Segment
+from clarion.segments.store import list_segments_by_key
 from clarion.subscribers.store import upsert_subscriber
 from clarion.topics.model import Topic
 from clarion.topics.store import list_topics_by_key
@@ -48,16 +51,16 @@ from clarion.triggers.model import (
     MAX_PAYLOAD_BYTES,
     MAX_SEND_AHEAD,
     Recipients,
+    SegmentTarget,
     TopicTarget,
     Trigger,
     TriggerOutcome,
     TriggerState,
     make_transaction_key,
 )
-from clarion.triggers.recipients import people_of, topics_of
+from clarion.triggers.recipients import excluded_of, people_of, segments_of, topics_of
 from clarion.triggers.requests import TriggerRequest
 from clarion.triggers.transactions import note_repeats
-from clarion.triggers.wire import TopicRecipientIn
 from clarion.work import WorkBudget, spending
 from clarion.workflows.model import Workflow, WorkflowVersion
 from clarion.workflows.payloads import check_payload
@@ -224,6 +227,7 @@ class _Lookups(Struct):
     workflows: dict[tuple[EnvironmentId, str], Workflow] = {}
     versions: dict[WorkflowVersionId, WorkflowVersion] = {}
     topics: dict[tuple[EnvironmentId, TopicKey], Topic] = {}
+    segments: dict[tuple[EnvironmentId, SegmentKey], Segment] = {}
     budgets: dict[EnvironmentId, WorkBudget] = {}
     """For checking payloads: requests that come at the same moment share one."""
 
@@ -246,6 +250,9 @@ async def _look_up(db: Connection, requests: Sequence[TriggerRequest]) -> _Looku
         topics = await list_topics_by_key(db, environment_id, list(dict.fromkeys(keys))) if keys else {}
         known.workflows |= {(environment_id, name): workflow for name, workflow in workflows.items()}
         known.topics |= {(environment_id, key): topic for key, topic in topics.items()}
+        wanted = {SegmentKey(segment.segment_key) for one in own for segment in segments_of(one.wanted or [])}
+        segments = await list_segments_by_key(db, environment_id, list(wanted))
+        known.segments |= {(environment_id, key): segment for key, segment in segments.items()}
         known.versions |= versions
     return known
 
@@ -261,10 +268,10 @@ def _accept_one(request: TriggerRequest, known: _Lookups, now: Millis) -> Accept
         begins_at = _check_moments(request, now)
         payload = _checked_payload(version, request.payload, known.budget_of(request.environment_id))
         payload, overrides = read_attached_files(payload, request.overrides)
+        recipients, errors = _recipients(request, known)
     except (Invalid, PayloadInvalid) as refusal:
         return refusal
     transaction = TransactionKey(request.transaction or make_transaction_key(now))
-    recipients, errors = _recipients(request, known)
     outcome = decide_outcome(workflow, version)
     if outcome is not TriggerOutcome.PROCESSED:
         return Accepted(outcome, transaction, errors, None)
@@ -348,10 +355,11 @@ def _recipients(request: TriggerRequest, known: _Lookups) -> tuple[Recipients, l
         if topic is None:
             missing += [] if wanted.topic_key in missing else [wanted.topic_key]
         else:
-            targets.append(_target(wanted, topic))
+            targets.append(TopicTarget(id=id_text(topic.id), key=topic.key, exclude=excluded_of(wanted)))
     recipients = Recipients(
         people=people_of(request.wanted),
         topics=targets,
+        segments=_list_segments(request, known),
         actor=request.actor,
         keeps_fields=request.keeps_fields,
         missing_topics=missing,
@@ -359,6 +367,13 @@ def _recipients(request: TriggerRequest, known: _Lookups) -> tuple[Recipients, l
     return recipients, [f"Topic '{key}' does not exist in this environment" for key in missing]
 
 
-def _target(wanted: TopicRecipientIn, topic: Topic) -> TopicTarget:
-    excluded = [] if isinstance(wanted.exclude, UnsetType) else [SubscriberKey(str(key)) for key in wanted.exclude]
-    return TopicTarget(id=id_text(topic.id), key=topic.key, exclude=excluded)
+def _list_segments(request: TriggerRequest, known: _Lookups) -> list[SegmentTarget]:
+    """The segments with their conditions of now; raises Invalid for one that does not exist."""
+    targets = []
+    for wanted in segments_of(request.wanted or []):
+        segment = known.segments.get((request.environment_id, SegmentKey(wanted.segment_key)))
+        if segment is None:
+            message = f"names the segment '{wanted.segment_key}', which does not exist in this environment"
+            raise Invalid.field("to", message, wanted.segment_key)
+        targets.append(SegmentTarget(key=segment.key, condition=segment.condition, exclude=excluded_of(wanted)))
+    return targets

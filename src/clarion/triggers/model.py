@@ -81,11 +81,21 @@ class TopicTarget(Struct, frozen=True, kw_only=True, omit_defaults=True):
     exclude: list[SubscriberKey] = []
 
 
+class SegmentTarget(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """All people of a segment but some."""
+
+    key: str
+    condition: Any
+    """That of the segment when the trigger was accepted: later changes of the segment change nothing."""
+    exclude: list[SubscriberKey] = []
+
+
 class Recipients(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Whom a trigger is for, as it is kept: people first, then topics in turn, or everyone there is."""
+    """Whom a trigger is for, as it is kept: people first, then topics in turn, then segments, or everyone there is."""
 
     people: list[AddressedPerson] = []
     topics: list[TopicTarget] = []
+    segments: list[SegmentTarget] = []
     everyone: bool = False
     actor: AddressedPerson | None = None
     keeps_fields: bool = False
@@ -121,14 +131,25 @@ class Recipients(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def __bool__(self) -> bool:
         """Whether they are for anyone."""
-        return bool(self.people or self.topics or self.everyone)
+        return bool(self.people or self.is_fan_out)
+
+    @property
+    def is_fan_out(self) -> bool:
+        """Whether they are for people whom nobody names."""
+        return bool(self.topics or self.segments or self.everyone)
+
+    @property
+    def has_several_ways(self) -> bool:
+        """Whether it may come to a person in more than one way; segments are searched together."""
+        return bool(self.people) + len(self.topics) + bool(self.segments) + self.everyone > 1
 
     def without(self, key: SubscriberKey) -> "Recipients":
-        """Them without one person, also as the actor and among those whom a topic leaves out."""
+        """Them without one person, also as the actor and among those whom topics and segments leave out."""
         return replace(
             self,
             people=[one for one in self.people if one.key != key],
             topics=[replace(one, exclude=[other for other in one.exclude if other != key]) for one in self.topics],
+            segments=[replace(one, exclude=[other for other in one.exclude if other != key]) for one in self.segments],
             actor=None if self.actor is None or self.actor.key == key else self.actor,
             erased=self.erased + any(one.key == key for one in self.people),
         )
@@ -153,7 +174,7 @@ class Recipients(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def find_lane(self) -> int | None:
         """The lane of all recipients, where they are named and in one lane."""
-        if self.topics or self.everyone:
+        if self.is_fan_out:
             return None
         if len(self.people) == 1:
             return lane_of(self.people[0].key)
@@ -192,7 +213,7 @@ class RecipientBatch(Struct, frozen=True, kw_only=True):
 
 
 class ExpansionPosition(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How far expanding has come: which topic (or everyone), and the last id seen there."""
+    """How far expanding has come: which topic (behind them the segments, or everyone), and the last id seen there."""
 
     topic: int = 0
     after: str | None = None

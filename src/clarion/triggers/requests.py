@@ -7,12 +7,15 @@ from msgspec import Struct
 
 from clarion.clock import Millis
 from clarion.contexts.model import Contexts, read_contexts
+from clarion.errors import Forbidden
+from clarion.http.caller import Caller
 from clarion.http.input.unknown import InputWarning
 from clarion.ids import EnvironmentId, NotificationId
 from clarion.monitoring.traces.model import TraceContext
 from clarion.triggers.model import AddressedPerson
-from clarion.triggers.recipients import Wanted, read_actor, read_recipients
+from clarion.triggers.recipients import Wanted, read_actor, read_recipients, segments_of
 from clarion.triggers.wire import BroadcastIn, TriggerIn
+from clarion.vocabulary import Scope
 
 
 class TriggerRequest(Struct, frozen=True, kw_only=True):
@@ -78,3 +81,9 @@ def read_request(
         expires_at=None if body.expires_at is None else body.expires_at.moment,
         trace=trace,
     )
+
+
+def check_segments_scope(caller: Caller, request: TriggerRequest) -> None:
+    """Raise Forbidden if the trigger is for segments, and the caller may not see these."""
+    if segments_of(request.wanted or ()) and not caller.has_scope(Scope.SEGMENTS_READ):
+        raise Forbidden(f"This API key lacks the scope '{Scope.SEGMENTS_READ}', which a trigger for segments needs")

@@ -1,6 +1,7 @@
 """Events: trigger workflows, and cancel triggers."""
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -8,7 +9,7 @@ from msgspec.structs import replace
 from clarion.bus import Signal
 from clarion.contexts.actions import data_warning
 from clarion.engine.cancel import cancel_transaction
-from clarion.errors import Invalid, PayloadInvalid, RequestError
+from clarion.errors import Forbidden, Invalid, PayloadInvalid, RequestError
 from clarion.http.input.unknown import MAX_WARNINGS, InputWarning
 from clarion.http.limits import LARGE_BODY
 from clarion.http.operation import Call, operation
@@ -20,6 +21,8 @@ from clarion.triggers import actions, requests
 from clarion.triggers.model import TriggerOutcome
 from clarion.triggers.wire import BroadcastIn, BulkTriggerIn, TriggerIn, TriggerResultOut
 from clarion.vocabulary import Scope
+
+Refusal: TypeAlias = Forbidden | Invalid | PayloadInvalid
 
 _NOT_STORED = (
     "has fields of a person, which hold for this trigger alone and are not stored: the API key lacks the scope "
@@ -43,7 +46,7 @@ _DATA_NOT_STORED = (
     limit=LimitCategory.TRIGGER,
 )
 async def trigger_event(calls: Sequence[Call], bodies: Sequence[TriggerIn]) -> list[TriggerResultOut | RequestError]:
-    """Trigger a workflow for people, topics or both; the answer comes when the trigger is durable."""
+    """Trigger a workflow for people, topics and segments; the answer comes when the trigger is durable."""
     return [_out_or_refusal(one) for one in await _accept(calls, bodies)]
 
 
@@ -88,7 +91,7 @@ async def cancel_event(call: Call, transaction_key: TransactionKey) -> bool:
 
 async def _accept(
     calls: Sequence[Call], bodies: Sequence[TriggerIn | BroadcastIn], paths: Sequence[str] | None = None
-) -> list[actions.Accepted | Invalid | PayloadInvalid]:
+) -> list[actions.Accepted | Refusal]:
     """What is wrong with one is its outcome, and harms no other; `paths` are where the events stand in a bulk."""
     paths = paths or [""] * len(bodies)
     read = [_read(call, body, path) for call, body, path in zip(calls, bodies, paths, strict=True)]
@@ -97,7 +100,7 @@ async def _accept(
     accepted = await actions.accept_triggers(call.db, asked, call.now)
     call.after_commit.append(lambda: _announce(call.services, accepted))
     remaining = iter(accepted.outcomes)
-    outcomes = [one if isinstance(one, Invalid) else next(remaining) for one in read]
+    outcomes = [next(remaining) if isinstance(one, requests.TriggerRequest) else one for one in read]
     if accepted.duplicates:
         _warn_of_duplicates(calls, outcomes, paths)
     for outcome, request, path in zip(outcomes, calls, paths, strict=True):
@@ -108,7 +111,7 @@ async def _accept(
 
 
 def _warn_of_duplicates(
-    calls: Sequence[Call], outcomes: Sequence[actions.Accepted | Invalid | PayloadInvalid], paths: Sequence[str]
+    calls: Sequence[Call], outcomes: Sequence[actions.Accepted | Refusal], paths: Sequence[str]
 ) -> None:
     for call, outcome, path in zip(calls, outcomes, paths, strict=True):
         if isinstance(outcome, actions.Accepted) and outcome.is_duplicate:
@@ -122,11 +125,12 @@ def _announce(services: Services, accepted: actions.AcceptedTriggers) -> None:
     services.bus.publish(Signal.WORK)
 
 
-def _read(call: Call, body: TriggerIn | BroadcastIn, path: str) -> requests.TriggerRequest | Invalid:
+def _read(call: Call, body: TriggerIn | BroadcastIn, path: str) -> requests.TriggerRequest | Refusal:
     warnings: list[InputWarning] = []
     try:
         request = requests.read_request(call.environment_id, body, warnings, call.trace)
-    except Invalid as refusal:
+        requests.check_segments_scope(call.caller, request)
+    except (Forbidden, Invalid) as refusal:
         return refusal
     described = request.list_described()
     if described and not call.caller.has_scope(Scope.SUBSCRIBERS_WRITE):
@@ -142,11 +146,11 @@ def _read(call: Call, body: TriggerIn | BroadcastIn, path: str) -> requests.Trig
     return request
 
 
-def _out_or_refusal(outcome: actions.Accepted | Invalid | PayloadInvalid) -> TriggerResultOut | RequestError:
+def _out_or_refusal(outcome: actions.Accepted | Refusal) -> TriggerResultOut | RequestError:
     return _out(outcome) if isinstance(outcome, actions.Accepted) else outcome
 
 
-def _out_or_error(outcome: actions.Accepted | Invalid | PayloadInvalid) -> TriggerResultOut:
+def _out_or_error(outcome: actions.Accepted | Refusal) -> TriggerResultOut:
     if isinstance(outcome, actions.Accepted):
         return _out(outcome)
     return TriggerResultOut(acknowledged=True, status=TriggerOutcome.ERROR, error=[outcome.message])

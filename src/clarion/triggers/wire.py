@@ -29,16 +29,27 @@ class TopicRecipientIn(Wire):
     """The `subscriberId`s of members who get nothing."""
 
 
-_Recipient = Annotated[Any, one_of(SubscriberKeyText, SubscriberIn, TopicRecipientIn)]
+class SegmentRecipientIn(Wire):
+    type: Annotated[Any, one_of(Literal["Segment"])] = UNSET
+    """Always `Segment`; may be left out."""
+    segment_key: Annotated[str, Meta(min_length=1, max_length=255)]
+    """The key of the segment whose people are the recipients; its condition of this moment holds."""
+    exclude: Annotated[list[SubscriberKeyText], Meta(max_length=100)] | UnsetType = UNSET
+    """The `subscriberId`s of people of the segment who get nothing."""
+
+
+_Recipient = Annotated[Any, one_of(SubscriberKeyText, SubscriberIn, TopicRecipientIn, SegmentRecipientIn)]
 _Recipients = Annotated[list[_Recipient], Meta(min_length=1, max_length=MAX_RECIPIENTS)]
-RecipientsIn = Annotated[Any, one_of(SubscriberKeyText, SubscriberIn, TopicRecipientIn, _Recipients)]
+RecipientsIn = Annotated[
+    Any, one_of(SubscriberKeyText, SubscriberIn, TopicRecipientIn, SegmentRecipientIn, _Recipients)
+]
 """Checked by `read_recipients`."""
 ActorIn = Annotated[Any, one_of(SubscriberKeyText, SubscriberIn, None)]
 """Checked by `read_actor`."""
 
 
 class TriggerIn(Wire):
-    """`to` is a subscriberId, a subscriber object, a topic object (topicKey, exclude), or an array of these.
+    """`to` is a subscriberId, a subscriber, a topic (topicKey, exclude), a segment (segmentKey, exclude), or an array.
 
     `attachments` of the payload are attached to e-mails: each has a `file` (base64, or bytes) and may have `name`,
     `mime` and `cid`.
@@ -50,7 +61,10 @@ class TriggerIn(Wire):
     name: Annotated[str, Meta(min_length=1, max_length=512)]
     """The identifier of the workflow to run; its `_id` works too."""
     to: RecipientsIn
-    """Who is notified: a `subscriberId`, a subscriber, a topic, or an array of these."""
+    """Who is notified: a `subscriberId`, a subscriber, a topic, a segment, or an array of these.
+
+    Segments need a key with the scope `segments:read`.
+    """
     payload: dict[str, Any] | None = None
     overrides: dict[str, Any] | None = None
     transaction_id: TransactionText | None = None
