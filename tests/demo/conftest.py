@@ -14,7 +14,7 @@ from clarion.environments.model import Environment
 from clarion.ids import SubscriberKey
 from clarion.subscribers.store import ensure_subscribers
 from clarion.vault import Vault
-from tests.conftest import open_store
+from tests.conftest import VAULT_KEYS, open_store
 
 UNTIL = Millis(1_773_502_013_000)  # 2026-03-14T15:26:53Z
 AUTHOR = Author(actor=Actor(type=ActorType.COMMAND_LINE, name="ada@laptop"))
@@ -28,8 +28,10 @@ class Filled(Struct, frozen=True):
 
 @pytest.fixture(scope="session")
 async def filled(
-    backend: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, vault: Vault
+    backend: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Filled]:
+    vault = Vault.parse(VAULT_KEYS)
+
     async def prepare(db: Connection) -> Environment:
         environment, other = await create_organization(db, name="Larkspur", identifiers={}, vault=vault, now=UNTIL)
         await ensure_subscribers(db, other.id, [SubscriberKey("somebody")], UNTIL)

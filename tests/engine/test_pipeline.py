@@ -161,7 +161,7 @@ async def test_results_that_come_while_a_group_is_recorded_form_the_next_one() -
 
 @pytest.mark.parametrize(("count", "groups"), [(16, 2), (17, 1)])
 async def test_results_wait_for_others_only_where_many_are_being_performed(count: int, groups: int) -> None:
-    line, quick, may_end = Line(gather_seconds=0.02), Call(), asyncio.Event()
+    line, quick, may_end = Line(gather_seconds=0.5), Call(), asyncio.Event()
     others = [Call(may_end=may_end) for _ in range(count)]
     line.pipeline.start([quick, *others])
     await asyncio.sleep(0.002)

@@ -21,6 +21,7 @@ from clarion.workflows.email_tests_wire import TestEmailIn, TestEmailOut
 from clarion.workflows.model import Workflow
 from clarion.workflows.preview import render_preview
 from clarion.workflows.preview_wire import PreviewIn, PreviewOut, PreviewPayloadIn, PreviewResultOut, UnsavedPreviewIn
+from clarion.workflows.tree import take_out_steps
 from clarion.workflows.variables import digest_variables, workflow_variables
 
 
@@ -90,13 +91,13 @@ async def _render_unsaved(
     call: DetachedCall, step_type: StepType, body: UnsavedPreviewIn | TestEmailIn
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the rendered content of a step, and the variables that were used."""
-    values = body.control_values or {}
+    values, _ = take_out_steps(body.control_values or {}) if step_type is StepType.BRANCH else (body.control_values, ())
     variables = await _variables_of(call, body, None)
     if body.workflow_id is not None:
         find = partial(store.get_workflow, environment_id=call.environment_id, reference=body.workflow_id)
         owner = translated(await call.database.read(find))
         variables[TEXTS] = await call.database.read(partial(find_texts, owner=owner, locale=variables["locale"]))
-    return await _render(call, step_type, values, variables, body.payload_schema), variables
+    return await _render(call, step_type, values or {}, variables, body.payload_schema), variables
 
 
 async def _render(

@@ -36,7 +36,7 @@ SINGLY = ODD[:4]
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 
 
-async def fail(case: Case, reply: Any, *, seconds: float = 5) -> SendFailure:
+async def fail(case: Case, reply: Any, *, seconds: float = 20) -> SendFailure:
     async with play(case.answers(reply)) as vendor, make_gateway(vendor, seconds=seconds) as gateway:
         with pytest.raises(SendFailure) as failure:
             await gateway.send(case.id, case.make_outgoing())
@@ -83,7 +83,7 @@ async def test_wrong_credentials_are_a_refusal_of_the_account_and_a_wrong_recipi
 
 async def test_a_timeout_is_retryable_and_ambiguous() -> None:
     # At the same time, since each waits; long enough to connect, since a call that did not connect has sent nothing.
-    failures = await asyncio.gather(*(fail(case, SILENCE, seconds=3) for case in CASES))
+    failures = await asyncio.gather(*(fail(case, SILENCE, seconds=6) for case in CASES))
 
     for case, failure in zip(CASES, failures, strict=True):
         assert (failure.kind, failure.is_ambiguous) == (FailureKind.RETRYABLE, True), case.id

@@ -89,8 +89,8 @@ async def send_layout_test_email(call: DetachedCall, layout_key: LayoutKey, body
 
     Its subject is the name of the layout, marked. Links to unsubscribe change nothing, and no person gets a message.
     """
-    to = email_tests.choose_address(call.caller, body.to)
     rendered = await _render(call, layout_key, body)
+    to = email_tests.choose_address(call.caller, body.to)
     if rendered.html is None:
         problems = [Problem(issue.message) for issue in rendered.issues]
         raise Invalid({"controlValues.email.body": problems})
