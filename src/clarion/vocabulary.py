@@ -18,6 +18,8 @@ class Channel(StrEnum):
     """Messages of chat providers."""
     PUSH = "push"
     """Push messages to devices."""
+    TOOL = "tool"
+    """Alerts in tools of on-call teams, and webhooks."""
 
 
 class StepType(StrEnum):
@@ -35,6 +37,7 @@ class StepType(StrEnum):
     CUSTOM = "custom"
     BRANCH = "branch"
     EXIT = "exit"
+    TOOL = "tool"
 
 
 class JobStatus(StrEnum):

@@ -37,6 +37,7 @@ CHAT = {
     *("slack", "discord", "msteams", "mattermost", "ryver", "zulip", "grafana-on-call", "getstream", "rocket-chat"),
     *("whatsapp-business", "chat-webhook", "telegram", "webex-messaging", "line"),
 }
+TOOL = {"pagerduty", "opsgenie", "grafana", "tool-webhook"}
 GENERATE = "python -m clarion.providers.overview docs/providers.md docs/coming-from-novu.md"
 
 
@@ -50,7 +51,8 @@ def test_the_registry_has_exactly_the_providers_of_the_contract() -> None:
     assert ids_of(Channel.SMS) == SMS
     assert ids_of(Channel.PUSH) == PUSH
     assert ids_of(Channel.CHAT) == CHAT
-    assert len(PROVIDERS) == 74
+    assert ids_of(Channel.TOOL) == TOOL
+    assert len(PROVIDERS) == 78
 
 
 def test_subscribers_have_credentials_only_for_chat_and_push_providers() -> None:

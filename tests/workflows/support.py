@@ -31,6 +31,7 @@ CONTROLS: dict[str, dict[str, Any]] = {
     "branch": {
         "paths": [{"name": "Pro", "condition": {"==": [{"var": "payload.plan"}, "pro"]}, "steps": []}],
     },
+    "tool": {"body": "Order {{payload.order}} is late"},
     "exit": {"reason": "{{payload.order}} is paid"},
     "trigger": {"workflowId": "other", "to": ["bob"], "payload": {"order": "{{payload.order}}"}},
     "delay": {"type": "regular", "amount": 3, "unit": "hours"},

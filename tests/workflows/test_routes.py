@@ -22,7 +22,7 @@ FIELDS: dict[str, Any] = {
     "payloadSchema": {"type": "object", "properties": {"order": {"type": "integer"}}},
     "validatePayload": True,
 }
-ALL_ON = {channel: {"enabled": True} for channel in ("in_app", "email", "sms", "chat", "push")}
+ALL_ON = {channel: {"enabled": True} for channel in ("in_app", "email", "sms", "chat", "push", "tool")}
 
 
 async def current_version(database: Database, api: Api, key: str = "order-shipped") -> WorkflowVersion:

@@ -13,6 +13,7 @@ export const MORE_ENGLISH = {
   sms: "SMS",
   chat: "Chat",
   push: "Push",
+  tool: "Tools",
   schedule: "Delivery hours",
   scheduleSwitch: "Only at these times",
   scheduleHelp: "Outside these hours you get no email, SMS, chat or push.",

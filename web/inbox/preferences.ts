@@ -7,7 +7,7 @@ import { MORE_ENGLISH, type MoreTexts } from "./more-texts.ts";
 import type { Channel, Day, Hours, Preference, Schedule } from "./shapes.ts";
 import { DAYS, dayName, timeFieldValue, twelveHourTime } from "./week.ts";
 
-const CHANNELS: readonly Channel[] = ["in_app", "email", "sms", "chat", "push"];
+const CHANNELS: readonly Channel[] = ["in_app", "email", "sms", "chat", "push", "tool"];
 const WORKDAY: Hours = { start: "09:00 AM", end: "05:00 PM" };
 
 const BACK = "M15 18l-6-6 6-6";

@@ -1,7 +1,7 @@
 // What the inbox API sends and takes.
 
 export type Severity = "high" | "medium" | "low" | "none";
-export type Channel = "in_app" | "email" | "sms" | "chat" | "push";
+export type Channel = "in_app" | "email" | "sms" | "chat" | "push" | "tool";
 export type ActionKind = "primary" | "secondary";
 
 export interface Redirect {

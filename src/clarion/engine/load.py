@@ -43,6 +43,7 @@ LIST_EMAIL_RECEIPTS = sql("""
 """)
 
 _NEEDS_CHANNELS = frozenset({Channel.CHAT, Channel.PUSH})
+_NEEDS_ENDPOINTS = frozenset({Channel.CHAT, Channel.TOOL})
 _OPENS = frozenset({ReceiptKind.OPENED, ReceiptKind.CLICKED})
 
 
@@ -202,8 +203,8 @@ async def _add_preferences(db: Connection, environment_id: EnvironmentId, runs: 
     asking = {one.id for one in versions.values() if not _NEEDS_CHANNELS.isdisjoint(one.channels)}
     needing = [run.subscriber.id for run in runs if run.version.id in asking]
     channels = await list_channels(db, environment_id, list(dict.fromkeys(needing)))
-    chatting = [run.subscriber.id for run in runs if Channel.CHAT in run.version.channels]
-    places = await list_places(db, environment_id, list(dict.fromkeys(chatting)))
+    reached = [run.subscriber.id for run in runs if not _NEEDS_ENDPOINTS.isdisjoint(run.version.channels)]
+    places = await list_places(db, environment_id, list(dict.fromkeys(reached)))
     for run in runs:
         run.own_layers = subscriber_layers(layers, run.subscriber.id, contexts.get(run.id, ""), run.workflow.id)
         run.channels = channels.get(run.subscriber.id, [])

@@ -21,6 +21,7 @@ CHANNEL_WORDS = {
     Channel.SMS: "SMS",
     Channel.CHAT: "chat",
     Channel.PUSH: "push",
+    Channel.TOOL: "tool",
 }
 STEP_WORDS = {
     **{StepType(channel.value): word for channel, word in CHANNEL_WORDS.items()},

@@ -103,6 +103,7 @@ RULES: dict[str | None, Rule] = {
     DetailCode.EMAIL_MISSING: sending.address_missing,
     DetailCode.PHONE_MISSING: sending.address_missing,
     DetailCode.CHAT_MISSING: sending.address_missing,
+    DetailCode.TOOL_MISSING: sending.address_missing,
     DetailCode.TOKENS_MISSING: sending.address_missing,
     DetailCode.CHANNEL_MISSING: sending.address_missing,
     DetailCode.WEBHOOK_MISSING: decide_always(

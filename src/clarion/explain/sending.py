@@ -12,6 +12,11 @@ from clarion.templates.locales import language_of, normalize_locale
 from clarion.vocabulary import Channel, StepType, count_text
 
 _ADDRESSES = {Channel.EMAIL: "email address", Channel.SMS: "phone number"}
+_ENTRIES: dict[Channel | None, tuple[str, str]] = {
+    Channel.CHAT: ("chat address", "PUT /v1/subscribers/{subscriberId}/credentials or POST /v1/channel-endpoints"),
+    Channel.PUSH: ("device token", "PUT /v1/subscribers/{subscriberId}/credentials"),
+    Channel.TOOL: ("channel endpoint", "POST /v1/channel-endpoints"),
+}
 _REASONS = {
     "bounced": "an earlier message to it bounced",
     "complained": "its owner reported an earlier message as spam",
@@ -88,9 +93,9 @@ def address_missing(observed: Observed) -> Decision:
     """The person has no email address or phone number, or no credentials of the channel."""
     person, channel = observed.run.subscriber, observed.channel
     if channel not in _ADDRESSES:
-        what = "device token" if channel is Channel.PUSH else "chat address"
+        what, operation = _ENTRIES.get(channel, _ENTRIES[Channel.CHAT])
         summary = f"{observed.name} had no {what} at any provider of the channel."
-        remedy = f"Store the person's {what} with PUT /v1/subscribers/{{subscriberId}}/credentials."
+        remedy = f"Store the person's {what} with {operation}."
         return observed.decision(DecisionKind.ADDRESS, Verdict.FAILED, summary, remedy)
     word = _ADDRESSES[channel]
     summary = f"{observed.name} had no {word}."
@@ -212,7 +217,7 @@ def _find_wanted_problem(observed: Observed, word: str) -> str | None:
             if wanted not in ineligible
             else (f"The trigger names the integration '{wanted}', which {ineligible[wanted]}.")
         )
-    if provider_id and observed.channel in (Channel.CHAT, Channel.PUSH):
+    if provider_id and observed.channel in _ENTRIES:
         listed = _list_ineligible(ineligible)
         has_none = f"The message is for the provider '{provider_id}', of which there is no active integration"
         return f"{has_none}: {listed}." if listed else f"{has_none}."

@@ -10,7 +10,7 @@ from clarion.db.port import Connection
 from clarion.errors import Forbidden, InProgress, Invalid
 from clarion.http import idempotency
 from clarion.http.operation import DetachedCall
-from clarion.ids import EnvironmentId, IntegrationId, SubscriberKey, id_text, new_id
+from clarion.ids import IntegrationId, SubscriberKey, id_text, new_id
 from clarion.integrations import store
 from clarion.integrations.actions import get_live
 from clarion.integrations.model import Integration
@@ -22,8 +22,10 @@ from clarion.providers.definition.provider import BuiltinProvider
 from clarion.providers.definition.result import FailureKind, SendFailure
 from clarion.providers.registry import find_provider
 from clarion.providers.sending.gateway import ProviderGateway
+from clarion.subscribers.addresses.targets import find_target
 from clarion.subscribers.channels import list_channels
 from clarion.subscribers.store import get_subscriber
+from clarion.vault import Vault
 from clarion.vocabulary import Channel, Scope
 
 # A chat has no entry: which address it needs depends on its provider, which reports a missing one.
@@ -112,14 +114,17 @@ async def _list_addresses(call: DetachedCall, integration: Integration, body: Te
     if not call.caller.has_scope(Scope.SUBSCRIBERS_READ):
         raise Forbidden(f"This API key lacks the scope '{Scope.SUBSCRIBERS_READ}', which subscriberId needs")
     key = SubscriberKey(str(body.subscriber_id))
-    stored = await call.database.read(lambda db: _read_addresses(db, call.environment_id, key, integration.id))
+    vault = call.services.vault
+    stored = await call.database.read(lambda db: _read_addresses(db, integration, key, vault))
     return {**stored, **given}
 
 
-async def _read_addresses(
-    db: Connection, environment_id: EnvironmentId, key: SubscriberKey, integration_id: IntegrationId
-) -> dict[str, Any]:
+async def _read_addresses(db: Connection, integration: Integration, key: SubscriberKey, vault: Vault) -> dict[str, Any]:
+    environment_id, integration_id = integration.environment_id, integration.id
     subscriber = await get_subscriber(db, environment_id, key)
+    if integration.channel is Channel.TOOL:
+        target = await find_target(db, environment_id, subscriber.id, integration_id, vault)
+        return {} if target is None else {**target.entry.credentials, "webhookUrl": target.webhook_url}
     entries = (await list_channels(db, environment_id, [subscriber.id])).get(subscriber.id, [])
     entry = next((one.credentials for one in entries if one.integration_id == integration_id), {})
     return {**entry, "email": subscriber.email, "phone": subscriber.phone}
@@ -164,6 +169,8 @@ def _refusal(failure: SendFailure) -> str:
 
 
 def _address_hint(integration: Integration) -> str:
+    if integration.channel is Channel.TOOL:
+        return "give the subscriberId of somebody who has a channel endpoint of this integration"
     if integration.channel in (Channel.EMAIL, Channel.SMS):
         return "give it, or the subscriberId of somebody who has one"
     return "give it, or the subscriberId of somebody who has credentials for this integration"

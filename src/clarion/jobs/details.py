@@ -111,6 +111,7 @@ class DetailCode(StrEnum):
     # It needs an address that may be written to.
     EMAIL_MISSING = "email_missing", DetailStatus.FAILED, "Subscriber missing email address"
     PHONE_MISSING = "phone_missing", DetailStatus.FAILED, "Subscriber missing phone number"
+    TOOL_MISSING = "tool_missing", DetailStatus.FAILED, "Subscriber has no channel endpoint of a tool"
     CHAT_MISSING = "chat_missing", DetailStatus.FAILED, "Webhook URL for the chat channel is missing"
     TOKENS_MISSING = (
         "tokens_missing",

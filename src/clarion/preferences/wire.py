@@ -33,6 +33,8 @@ class PreferenceChannels(Wire):
     """Whether chat messages are wanted."""
     push: bool | UnsetType = UNSET
     """Whether push messages are wanted."""
+    tool: bool | UnsetType = UNSET
+    """Whether alerts in tools are wanted."""
 
     def given(self) -> dict[Channel, bool]:
         values = {channel: getattr(self, channel.value) for channel in Channel}

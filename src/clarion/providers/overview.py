@@ -44,6 +44,7 @@ _TITLES = {
     Channel.SMS: "SMS",
     Channel.PUSH: "Push",
     Channel.CHAT: "Chat",
+    Channel.TOOL: "Tools",
 }
 _ADDRESSES = {
     Channel.IN_APP: "Nothing leaves Clarion: the inbox reads it from there.",
@@ -53,6 +54,7 @@ _ADDRESSES = {
     "completed from the region of the subscriber's `locale` or from `defaultRegion`, such as GB, and else refused.",
     Channel.PUSH: "Goes to the `deviceTokens` of the subscriber's credentials for the integration.",
     Channel.CHAT: "Goes to the `webhookUrl` of the subscriber's credentials, unless the last column says otherwise.",
+    Channel.TOOL: "Goes to the subscriber's channel endpoints (`POST /v1/channel-endpoints`), which have the keys.",
 }
 
 
@@ -136,7 +138,7 @@ def with_overrides(page: str) -> str:
 def describe_overrides() -> str:
     """Return one table for each channel; providers that honour the same are in one row."""
     tables = []
-    for channel in (Channel.EMAIL, Channel.SMS, Channel.PUSH, Channel.CHAT):
+    for channel in (Channel.EMAIL, Channel.SMS, Channel.PUSH, Channel.CHAT, Channel.TOOL):
         rows: dict[str, list[str]] = {}
         for provider in PROVIDERS.values():
             if provider.channel is channel and not isinstance(provider, BuiltinProvider):

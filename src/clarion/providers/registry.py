@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pkgutil import iter_modules
 
-from clarion.providers import chat, email, push, sms
+from clarion.providers import chat, email, push, sms, tool
 from clarion.providers.definition.credentials import Credentials
 from clarion.providers.definition.provider import BuiltinProvider, Provider
 from clarion.vocabulary import Channel
@@ -25,7 +25,7 @@ _BUILTIN = (
 
 
 def _import_providers() -> Iterator[Provider]:
-    for channel in (email, sms, push, chat):
+    for channel in (email, sms, push, chat, tool):
         for module in iter_modules(channel.__path__, f"{channel.__name__}."):
             provider: Provider | None = getattr(import_module(module.name), "PROVIDER", None)
             if provider is not None:

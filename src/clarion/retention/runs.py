@@ -92,7 +92,7 @@ TRIGGERS = Walk(
 UNFINISHED = "('pending', 'queued', 'delayed', 'running')"
 _NEEDED = f"(status IN {UNFINISHED} OR updated_at > :horizon)"
 _MAX_STEPS = 20
-_SENT = frozenset({"email", "sms", "chat", "push"})
+_SENT = frozenset({"email", "sms", "chat", "push", "tool"})
 
 LIST_OLD_RUNS = sql("""
     SELECT id, trigger_id, digested_into FROM notifications

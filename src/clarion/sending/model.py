@@ -18,7 +18,7 @@ from clarion.subscribers.model import ChannelEntry
 from clarion.tracking.model import Tracking
 from clarion.vocabulary import Channel, JobStatus, MessageStatus
 
-BY_ENTRY = frozenset({Channel.CHAT, Channel.PUSH})
+BY_ENTRY = frozenset({Channel.CHAT, Channel.PUSH, Channel.TOOL})
 """Channels whose addresses are a person's own at one provider, so that no other integration can take over."""
 
 
@@ -41,7 +41,7 @@ class OutgoingMessage(Struct, frozen=True, kw_only=True):
     title: str | None
     email: str | None
     email_options: dict[str, Any] | None
-    """What the step says about sender, copies and headers; overrides of the trigger win."""
+    """What the step says about sender, copies and headers, or wants of the provider; overrides of the trigger win."""
     phone: str | None
     webhook_url: str | None
     endpoint_id: EndpointId | None = None

@@ -54,7 +54,7 @@ class WaitingSends(Struct, frozen=True):
 # One look-up for each priority of each channel, in the environments that have sends at all.
 LIST_WAITING = sql(f"""
     WITH RECURSIVE {distinct_environments("sending", "jobs WHERE queue = 2")},
-    channels (type) AS (VALUES ('email'), ('sms'), ('chat'), ('push')),
+    channels (type) AS (VALUES ('email'), ('sms'), ('chat'), ('push'), ('tool')),
     priorities (priority) AS (VALUES (0), (1), (2), (3))
     SELECT sending.id AS environment_id, channels.type, priorities.priority
     FROM sending CROSS JOIN channels CROSS JOIN priorities

@@ -1,6 +1,6 @@
 """What keeps the controls of a step from being saved, and the texts that they have."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -63,10 +63,11 @@ def _template_problems(step_type: StepType, values: Mapping[str, Any]) -> Iterat
             yield from _document_problems(value)
         elif name not in _NOT_TEXT:
             texts += texts_of(value, name)
-    yield from _text_problems(texts)
+    yield from list_text_problems(texts)
 
 
-def _text_problems(texts: Sequence[PathAndText]) -> Iterator[PathAndText]:
+def list_text_problems(texts: Iterable[PathAndText]) -> Iterator[PathAndText]:
+    """Yield what is wrong with templates, each with its path, and where they become too much together."""
     length = weight = 0
     for path, text in texts:
         length += len(text)

@@ -132,6 +132,7 @@ TEXTS: dict[StepType, Mapping[str, ControlText]] = {
         "payload": ControlText("Payload", "What the workflow gets; texts in it are templates."),
         "skip": _SKIP,
     },
+    StepType.TOOL: {"body": _PLAIN_BODY, "skip": _SKIP},
 }
 
 WIDGETS: dict[StepType, Mapping[str, str]] = {
@@ -189,5 +190,6 @@ WIDGETS: dict[StepType, Mapping[str, str]] = {
     StepType.BRANCH: {"skip": "QUERY_EDITOR"},
     StepType.EXIT: {"reason": "TEXT", "skip": "QUERY_EDITOR"},
     StepType.TRIGGER: {"workflowId": "TEXT", "to": "TEXT", "payload": "DATA", "skip": "QUERY_EDITOR"},
+    StepType.TOOL: {"body": "TOOL_BODY", "skip": "QUERY_EDITOR"},
 }
 """Names of widgets that published dashboards know."""

@@ -113,7 +113,7 @@ class EmailControls(Controls):
 
 
 class TextControls(Controls):
-    """Controls of SMS and chat steps."""
+    """Controls of SMS, chat and tool steps."""
 
     body: str | None = None
 
@@ -209,6 +209,7 @@ SHAPES: dict[StepType, type[Controls]] = {
     StepType.BRANCH: BranchControls,
     StepType.EXIT: ExitControls,
     StepType.TRIGGER: TriggerControls,
+    StepType.TOOL: TextControls,
 }
 
 ControlsT = TypeVar("ControlsT", bound=Controls)

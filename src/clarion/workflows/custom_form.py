@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from clarion.vocabulary import StepType
 
-SHOWN_AS_CUSTOM: Final = frozenset({StepType.BRANCH, StepType.EXIT, StepType.TRIGGER})
+SHOWN_AS_CUSTOM: Final = frozenset({StepType.BRANCH, StepType.EXIT, StepType.TRIGGER, StepType.TOOL})
 CONTENT: Final = "custom"
 _SKIP: Final = "skip"
 

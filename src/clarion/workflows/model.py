@@ -97,6 +97,8 @@ class Step(WithControls, frozen=True, kw_only=True, rename="camel"):
     should_stop_on_fail: bool = False
     variants: list[Variant] = []
     reply_callback: ReplyCallback | None = None
+    provider_overrides: dict[str, dict[str, Any]] | None = None
+    """Of chat and tool steps: what is merged into the requests to each provider, whose texts are templates."""
     within: StepPlace | None = None
     """None: on the trunk."""
 

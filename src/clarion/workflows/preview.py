@@ -22,10 +22,12 @@ from clarion.workflows.control_checks import check_controls
 from clarion.workflows.controls import EmailControls, InAppControls, read_as
 from clarion.workflows.payloads import check_schema, fill_defaults
 from clarion.workflows.schema_cost import PayloadTooCostly
+from clarion.workflows.tree import take_out_steps
 
 _PREVIEWED: dict[StepType, tuple[str, ...]] = {
     StepType.SMS: ("body",),
     StepType.CHAT: ("body",),
+    StepType.TOOL: ("body",),
     StepType.PUSH: ("subject", "body", "data"),
 }
 # Members that clients require of a preview even if the step lacks them.
@@ -70,6 +72,9 @@ def _with_defaults(variables: Mapping[str, Any], schema: dict[str, Any]) -> Mapp
 def _render(
     step_type: StepType, values: dict[str, Any], variables: Mapping[str, Any], layout: PreviewedLayout | None
 ) -> dict[str, Any]:
+    if step_type is StepType.BRANCH:
+        # The steps of its paths are previewed one by one.
+        values, _ = take_out_steps(values)
     match step_type:
         case StepType.CUSTOM:
             return values

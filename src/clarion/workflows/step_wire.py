@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from clarion.http.wire import CheckedText, OriginText, Wire
+from clarion.http.wire import CheckedText, OriginText, Wire, given
 from clarion.ids import id_text
 from clarion.vocabulary import StepType
 from clarion.workflows.custom_form import SHOWN_AS_CUSTOM, make_custom_form
@@ -16,6 +16,8 @@ from clarion.workflows.model import ReplyCallback, Step, Variant, Workflow, Work
 from clarion.workflows.schemas import control_schema, control_widgets
 from clarion.workflows.tree import nest_controls
 
+MAX_OVERRIDDEN = 32
+"""Providers that a step has overrides for."""
 Name = Annotated[str, Meta(min_length=1, max_length=255)]
 
 
@@ -48,6 +50,12 @@ class StepKind(StrEnum):
     """Ends the run."""
     TRIGGER = "trigger"
     """Triggers another workflow."""
+    TOOL = "tool"
+    """Alerts in tools of on-call teams, or calls a webhook."""
+
+
+ProviderOverrides = Annotated[dict[str, dict[str, Any]], Meta(max_length=MAX_OVERRIDDEN)]
+"""What is merged into the requests to each provider of the channel, by its id; texts in it are templates."""
 
 
 class VariantIn(Wire):
@@ -94,6 +102,8 @@ class StepIn(Wire):
     """Other content for people or payloads that fit conditions; the first that fits is sent."""
     reply_callback: ReplyCallbackIn | None = None
     """For steps of the type email: where replies are posted to."""
+    provider_overrides: ProviderOverrides | UnsetType | None = UNSET
+    """For steps of the types chat and tool; absent: as it is, null: none."""
 
     @property
     def step_type(self) -> StepType:
@@ -235,6 +245,8 @@ class StepOut(Wire):
     """Other content for people or payloads that fit conditions."""
     reply_callback: ReplyCallbackOut | UnsetType = UNSET
     """Where replies are posted to; absent if nothing was said about that."""
+    provider_overrides: ProviderOverrides | UnsetType = UNSET
+    """What is merged into the requests to each provider of the channel; absent: nothing."""
     variables: dict[str, Any]
     """The JSON Schema of the variables that templates and conditions of the step see."""
     issues: StepIssuesOut | UnsetType = UNSET
@@ -267,6 +279,7 @@ class StepOut(Wire):
             should_stop_on_fail=step.should_stop_on_fail,
             variants=[VariantOut.of(variant) for variant in step.variants],
             reply_callback=UNSET if callback is None else ReplyCallbackOut(active=callback.active, url=callback.url),
+            provider_overrides=given(step.provider_overrides),
             variables=variables,
             issues=issues_out([*find_issues(step), *unknown], find_warnings(step)),
             within=UNSET if step.within is None else PlaceOut(branch=step.within.branch, path=step.within.path),

@@ -15,6 +15,7 @@ from clarion.workflows.control_checks import check_controls
 from clarion.workflows.flatten import StepProblem, flatten_steps
 from clarion.workflows.model import WITH_MARKS, Step, StepPlace, Variant, find_step, kebab
 from clarion.workflows.payloads import check_schema
+from clarion.workflows.provider_overrides import choose_overrides, list_override_problems
 from clarion.workflows.step_wire import StepIn, VariantIn
 from clarion.workflows.tree import list_earlier
 
@@ -77,6 +78,7 @@ def _problems(steps: Sequence[StepIn], payload_schema: Any) -> Iterator[StepProb
 def _step_problems(step: StepIn, path: str) -> Iterator[StepProblem]:
     yield from _part_problems(step, step, path)
     yield from _callback_problems(step, f"{path}.replyCallback")
+    yield from list_override_problems(step, f"{path}.providerOverrides")
     if step.variants and step.step_type in _WITHOUT_VARIANTS:
         yield f"{path}.variants", f"cannot stand in a step of the type {step.type}; variants are other contents", None
     for number, variant in enumerate(step.variants or ()):
@@ -136,6 +138,7 @@ def _step(step_in: StepIn, step_id: str, known: Step | None, within: StepPlace |
         should_stop_on_fail=step_in.should_stop_on_fail,
         variants=_variants(step_in.variants or [], known.variants if known else [], now),
         reply_callback=None if step_in.reply_callback is None else step_in.reply_callback.callback(),
+        provider_overrides=choose_overrides(step_in, known),
         within=within,
     )
 

@@ -18,13 +18,23 @@ MAX_DEPTH: Final = 5
 MAX_ALL_STEPS: Final = 100
 OTHERWISE: Final = "otherwise"
 """The name of the path that is taken where no condition holds."""
-_DEFINITION: Final = ("name", "type", "active", "filters", "shouldStopOnFail", "variants", "replyCallback")
+_DEFINITION: Final = (
+    "name",
+    "type",
+    "active",
+    "filters",
+    "shouldStopOnFail",
+    "variants",
+    "replyCallback",
+    "providerOverrides",
+)
 _USUAL: Final[dict[str, Any]] = {
     "active": True,
     "filters": [],
     "shouldStopOnFail": False,
     "variants": [],
     "replyCallback": None,
+    "providerOverrides": None,
 }
 
 

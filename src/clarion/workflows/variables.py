@@ -286,8 +286,10 @@ def _scope_of(version: WorkflowVersion, step: Step, env_keys: Collection[str] | 
 
 
 def _list_texts(step: Step, part: Step | Variant) -> list[tuple[str, str]]:
-    """The texts of controls and filters, each with its path."""
-    return [*list_texts(step.type, part.controls), *texts_of(part.filters, "filters")]
+    """The texts of controls and filters, and of the overrides of the step, each with its path."""
+    overrides = step.provider_overrides if part is step else None
+    texts = [*list_texts(step.type, part.controls), *texts_of(part.filters, "filters")]
+    return [*texts, *texts_of(overrides, "providerOverrides")]
 
 
 def _list_uses(prefix: str, part: Step | Variant, texts: Sequence[tuple[str, str]]) -> Iterator[Use]:

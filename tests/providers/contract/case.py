@@ -48,6 +48,7 @@ CONTENTS: Mapping[Channel, Mapping[str, Any]] = {
         "overrides": {"badge": 3, "sound": "ping.wav", "image": "https://example.com/7.png"},
     },
     Channel.CHAT: {"content": "Build *7* passed & <https://example.com|is here>", "phone": "+442079460000"},
+    Channel.TOOL: {"content": "Build 7 failed\n\nTwo tests of *billing* did not pass."},
 }
 
 

@@ -14,6 +14,7 @@ from clarion.engine.worker import Engine
 from clarion.providers.definition.fields import NOT_SECRET
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.providers.sending.redaction import make_account_redactor
+from clarion.subscribers.addresses.kinds import KINDS
 from clarion.vault import Vault
 from clarion.vocabulary import Channel, ChannelProvider
 from tests.engine.support import World, step
@@ -28,6 +29,7 @@ STEPS = {
     Channel.SMS: step("sms", body="Hello"),
     Channel.PUSH: step("push", subject="Hello", body="Hello"),
     Channel.CHAT: step("chat", body="Hello"),
+    Channel.TOOL: step("tool", body="Hello"),
 }
 ADA = {"subscriberId": "ada", "email": "ada@example.org", "phone": "+442079460000"}
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
@@ -71,8 +73,19 @@ async def integrate(api: Api, case: Case) -> dict[str, Any]:
         given = {name: value for name, value in entry.items() if value}
         answer = await api.patch("/v1/subscribers/ada/credentials", json={"providerId": case.id, "credentials": given})
         assert answer.status_code == 200, answer.text
+    if case.channel is Channel.TOOL:
+        await add_endpoint(api, case, made.json()["identifier"])
     integration: dict[str, Any] = made.json()
     return integration
+
+
+async def add_endpoint(api: Api, case: Case, integration: str) -> None:
+    outgoing = case.make_outgoing()
+    url = {} if outgoing.webhook_url is None else {"url": outgoing.webhook_url}
+    kind = next(kind for kind, one in KINDS.items() if one.providers == (case.id,))
+    body = {"subscriberId": "ada", "integrationIdentifier": integration, "type": kind}
+    answer = await api.post("/v1/channel-endpoints", json={**body, "endpoint": {**url, **outgoing.entry}})
+    assert answer.status_code == 201, answer.text
 
 
 def echo_requests(case: Case, vendor: Vendor, status: int) -> None:

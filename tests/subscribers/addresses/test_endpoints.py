@@ -6,7 +6,6 @@ import pytest
 
 from clarion.db.port import Database
 from clarion.db.query import sql
-from clarion.providers.registry import find_provider
 from clarion.subscribers.addresses.kinds import KINDS, find_endpoint_problems
 from clarion.subscribers.addresses.model import MAX_ENDPOINTS, EndpointType, find_moved_secrets, mask_endpoint
 from tests.subscribers.addresses.support import (
@@ -140,15 +139,6 @@ async def test_what_is_wrong_with_an_endpoint_is_said(
 
     assert refused.status_code == status, refused.text
     assert path is None or path in refused.json()["errors"]
-
-
-async def test_types_without_a_provider_say_so(api: Api) -> None:
-    await make_slack(api, "ada")
-    for kind in (one for one in EndpointType if not any(map(find_provider, KINDS[one].providers))):
-        refused = await api.post(ENDPOINTS, json=endpoint(type=kind, endpoint=GOOD[kind]))
-
-        assert refused.status_code == 422
-        assert "is not supported yet" in refused.text
 
 
 async def test_a_subscriber_is_made_only_on_demand_and_never_changed(api: Api) -> None:

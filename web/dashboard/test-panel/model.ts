@@ -16,7 +16,7 @@ export type Scenario = {
   steps: Schemas["StepIn"][] | undefined;
 };
 
-export const CHANNELS: readonly Schemas["Channel"][] = ["in_app", "email", "sms", "chat", "push"];
+export const CHANNELS: readonly Schemas["Channel"][] = ["in_app", "email", "sms", "chat", "push", "tool"];
 
 const FINISHED: readonly Schemas["RunStatus"][] = [
   "completed",

@@ -21,7 +21,7 @@ export const texts = {
     merged: "Merged",
     skipped: "Skipped",
   },
-  channels: { in_app: "In-app", email: "Email", sms: "SMS", chat: "Chat", push: "Push" },
+  channels: { in_app: "In-app", email: "Email", sms: "SMS", chat: "Chat", push: "Push", tool: "Tool" },
   channel: "Channel",
   allChannels: "All channels",
   stepTypes: {
@@ -37,6 +37,7 @@ export const texts = {
     trigger: "Trigger",
     branch: "Branch",
     exit: "Exit",
+    tool: "Tool",
   },
   decisions: "Decisions",
   values: "What it saw",

@@ -10,6 +10,7 @@ export const texts = {
     email: "An email with a subject and HTML",
     sms: "A text message to a phone",
     chat: "A message in Slack, Discord, Teams and others",
+    tool: "An alert in PagerDuty, Opsgenie, Grafana OnCall, or a webhook",
     push: "A notification on the devices of the person",
     digest: "Collects events for a while and goes on once with all of them",
     delay: "Waits, then goes on",
@@ -31,6 +32,7 @@ export const texts = {
     custom: "◇",
     branch: "⑂",
     exit: "⊣",
+    tool: "⚑",
     trigger: "↗",
   } satisfies Record<StepKind, string>,
 

@@ -13,7 +13,7 @@ export const texts = {
   days: "Days are in UTC.",
   download: "Download CSV",
   empty: "Nothing was sent through a provider in this time",
-  emptyHint: "Choose a longer time, or trigger a workflow that has an email, SMS, push or chat step.",
+  emptyHint: "Choose a longer time, or trigger a workflow that has an email, SMS, push, chat or tool step.",
   mails: "Opens, clicks and replies",
   mailsHint:
     "Each e-mail counts once for each of them, when it happened first. Programs do not count. Opens and clicks are known only of e-mails that are tracked.",

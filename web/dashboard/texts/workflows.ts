@@ -53,6 +53,7 @@ export const texts = {
     email: { subject: "Welcome", body: '<p>Hello {{subscriber.firstName | default: "there"}},</p>\n<p>…</p>' },
     sms: { body: 'Hello {{subscriber.firstName | default: "there"}}' },
     chat: { body: 'Hello {{subscriber.firstName | default: "there"}}' },
+    tool: { body: "{{payload.summary}}" },
     push: { subject: "Welcome", body: 'Hello {{subscriber.firstName | default: "there"}}' },
   } as Record<string, Record<string, unknown>>,
   example: "Welcome",

@@ -1,4 +1,4 @@
-"""Email, SMS, chat and push: the message is rendered here and sent by the sender."""
+"""Email, SMS, chat, push and tools: the message is rendered here and sent by the sender."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +15,7 @@ from clarion.providers.definition.provider import PushProvider
 from clarion.providers.email.addresses import find_address_problem
 from clarion.providers.registry import find_provider
 from clarion.replies.model import make_reply_address
+from clarion.subscribers.addresses.targets import EndpointPlace
 from clarion.subscribers.model import ChannelEntry
 from clarion.templates import render_text, render_value
 from clarion.tracking.model import Tracking, decide_tracking
@@ -32,6 +33,7 @@ _MISSING = {
     Channel.SMS: DetailCode.PHONE_MISSING,
     Channel.CHAT: DetailCode.CHAT_MISSING,
     Channel.PUSH: DetailCode.TOKENS_MISSING,
+    Channel.TOOL: DetailCode.TOOL_MISSING,
 }
 
 
@@ -146,7 +148,9 @@ def _wanted_phone(context: StepContext) -> str | None:
 async def decide_chat(context: StepContext) -> StepOutcome:
     controls = context.read_controls(TextControls)
     text = render_text(controls.body or "", context.variables)
-    messages = [_chat(context, text, one.provider_id, endpoint_id=one.id) for one in context.run.endpoints]
+    messages = [
+        _chat(context, text, one.provider_id, endpoint_id=one.id) for one in _list_endpoints(context, Channel.CHAT)
+    ]
     messages += [
         _chat(context, text, entry.provider_id, webhook_url=entry.credentials.get("webhookUrl"))
         for entry in _entries(context, Channel.CHAT)
@@ -166,6 +170,7 @@ def _chat(
 ) -> NewMessage:
     message = _message(context, Channel.CHAT, text)
     message.provider_id, message.webhook_url, message.endpoint_id = provider_id, webhook_url, endpoint_id
+    message.email_options = _render_overrides(context, provider_id)
     # That of an endpoint is read when the message is sent.
     message.phone = context.run.subscriber.phone if endpoint_id is None else None
     return message
@@ -175,6 +180,28 @@ def _list_open_chats(context: StepContext, taken: set[str]) -> list[str]:
     """The chats that reach the person without credentials: those of the account, and those by phone."""
     found = sorted((_OPEN_CHATS & context.open_providers) - taken)
     return [one for one in found if one != _BY_PHONE or context.run.subscriber.phone]
+
+
+async def decide_tool(context: StepContext) -> StepOutcome:
+    controls = context.read_controls(TextControls)
+    text = render_text(controls.body or "", context.variables)
+    messages = []
+    for place in _list_endpoints(context, Channel.TOOL):
+        message = _message(context, Channel.TOOL, text)
+        message.provider_id, message.endpoint_id = place.provider_id, place.id
+        message.email_options = _render_overrides(context, place.provider_id)
+        messages.append(message)
+    return _send_all(context, Channel.TOOL, messages)
+
+
+def _list_endpoints(context: StepContext, channel: Channel) -> Iterator[EndpointPlace]:
+    return (one for one in context.run.endpoints if one.channel is channel)
+
+
+def _render_overrides(context: StepContext, provider_id: str) -> dict[str, Any] | None:
+    """What the step wants of the provider; overrides of the trigger win over it."""
+    wanted = (context.step.provider_overrides or {}).get(provider_id)
+    return render_value(wanted, context.variables) if wanted else None
 
 
 async def decide_push(context: StepContext) -> StepOutcome:

@@ -31,5 +31,6 @@ DECIDE: dict[StepType, Decide] = {
     StepType.BRANCH: branch.decide,
     StepType.EXIT: ending.decide,
     StepType.TRIGGER: trigger.decide,
+    StepType.TOOL: channels.decide_tool,
 }
 FINISH: dict[StepType, Decide] = {StepType.DELAY: waiting.finish, StepType.DIGEST: digest.finish}

@@ -16,7 +16,14 @@ SAMPLE: Final = "sample"
 """In the place of a token, where nothing is sent: its pages say that they change nothing."""
 
 # In links that were sent: a number keeps its meaning.
-_NUMBERS: Final = {Channel.IN_APP: 1, Channel.EMAIL: 2, Channel.SMS: 3, Channel.CHAT: 4, Channel.PUSH: 5}
+_NUMBERS: Final = {
+    Channel.IN_APP: 1,
+    Channel.EMAIL: 2,
+    Channel.SMS: 3,
+    Channel.CHAT: 4,
+    Channel.PUSH: 5,
+    Channel.TOOL: 6,
+}
 _CHANNELS: Final = {number: channel for channel, number in _NUMBERS.items()}
 _LENGTH: Final = 16 + 16 + 1
 """Without contexts, which follow."""

@@ -43,6 +43,7 @@ class PageTexts(Struct, frozen=True, kw_only=True):
     sms: str
     chat: str
     push: str
+    tool: str
     is_right_to_left: bool = False
 
     def name_of(self, channel: Channel) -> str:
@@ -89,6 +90,7 @@ _ENGLISH: Final = PageTexts(
     sms="SMS",
     chat="Chat",
     push="Push notification",
+    tool="Tool",
 )
 _GERMAN: Final = PageTexts(
     unsubscribe="Abbestellen",
@@ -116,6 +118,7 @@ _GERMAN: Final = PageTexts(
     sms="SMS",
     chat="Chat",
     push="Push-Mitteilung",
+    tool="Werkzeug",
 )
 _FRENCH: Final = PageTexts(
     unsubscribe="Se désabonner",
@@ -142,6 +145,7 @@ _FRENCH: Final = PageTexts(
     sms="SMS",
     chat="Chat",
     push="Notification push",
+    tool="Outil",
 )
 _SPANISH: Final = PageTexts(
     unsubscribe="Cancelar la suscripción",
@@ -168,6 +172,7 @@ _SPANISH: Final = PageTexts(
     sms="SMS",
     chat="Chat",
     push="Notificación push",
+    tool="Herramienta",
 )
 _PORTUGUESE: Final = PageTexts(
     unsubscribe="Cancelar a subscrição",
@@ -194,6 +199,7 @@ _PORTUGUESE: Final = PageTexts(
     sms="SMS",
     chat="Chat",
     push="Notificação push",
+    tool="Ferramenta",
 )
 _ITALIAN: Final = PageTexts(
     unsubscribe="Annulla l'iscrizione",
@@ -220,6 +226,7 @@ _ITALIAN: Final = PageTexts(
     sms="SMS",
     chat="Chat",
     push="Notifica push",
+    tool="Strumento",
 )
 _DUTCH: Final = PageTexts(
     unsubscribe="Afmelden",
@@ -247,6 +254,7 @@ _DUTCH: Final = PageTexts(
     sms="Sms",
     chat="Chat",
     push="Pushmelding",
+    tool="Hulpprogramma",
 )
 _ARABIC: Final = PageTexts(
     unsubscribe="إلغاء الاشتراك",
@@ -273,6 +281,7 @@ _ARABIC: Final = PageTexts(
     sms="رسالة نصية",
     chat="الدردشة",
     push="إشعار فوري",
+    tool="أداة",
     is_right_to_left=True,
 )
 

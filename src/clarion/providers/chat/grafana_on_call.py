@@ -32,14 +32,17 @@ def request(account: GrafanaOnCallCredentials, chat: Chat) -> ProviderRequest:
     return ProviderRequest.json(chat.webhook_url, drop_empty(body))
 
 
+ACCEPTS = text_matches(r'^"?Ok\.?"?\s*$')
+UNKNOWN_KEY = error_text(r"integration key was not found", FailureKind.RECIPIENT_INVALID, status=403)
+
 PROVIDER = ChatProvider(
     id="grafana-on-call",
     name="Grafana OnCall",
     credentials=GrafanaOnCallCredentials,
     request=request,
     sent=own_id,
-    accepts=text_matches(r'^"?Ok\.?"?\s*$'),
-    failures=(error_text(r"integration key was not found", FailureKind.RECIPIENT_INVALID, status=403),),
+    accepts=ACCEPTS,
+    failures=(UNKNOWN_KEY,),
     casing=snake,
     documentation="https://grafana.com/docs/oncall/latest/integrations/webhook/",
     idempotency="`alert_uid`, unless an alert has its own",

@@ -283,6 +283,7 @@ SPECIAL: dict[str, dict[str, FieldText]] = {
     "sns": _AWS,
     "telnyx": {"secretKey": FieldText("Public key", "Verifies the provider's reports of deliveries.")},
     "termii": {"secretKey": _WEBHOOK_KEY},
+    "tool-webhook": {"secretKey": _HMAC_KEY},
     "twilio": {
         "token": FieldText("Auth token"),
         "from": FieldText("Sender", "A number, or the SID of a messaging service (MG…)."),

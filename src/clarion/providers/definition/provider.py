@@ -45,11 +45,12 @@ from clarion.providers.email import message as email
 from clarion.providers.email.smtp_account import SmtpAccount
 from clarion.providers.push import message as push
 from clarion.providers.sms import message as sms
+from clarion.providers.tool import message as tool
 from clarion.secret import Secret
 from clarion.vocabulary import Channel
 
 A = TypeVar("A", bound=Credentials)
-M = TypeVar("M", email.Email, sms.Sms, push.Push, chat.Chat)
+M = TypeVar("M", email.Email, sms.Sms, push.Push, chat.Chat, tool.Alert)
 
 
 class Provider(Struct, frozen=True, kw_only=True):
@@ -264,6 +265,14 @@ class ChatProvider(HttpProvider[A, chat.Chat], frozen=True, kw_only=True):
 
     def read_message(self, outgoing: Outgoing, _: A, __: Millis) -> chat.Chat:
         return chat.read_chat(outgoing)
+
+
+class ToolProvider(HttpProvider[A, tool.Alert], frozen=True, kw_only=True):
+    channel: Channel = Channel.TOOL
+    known: frozenset[str] = tool.KNOWN
+
+    def read_message(self, outgoing: Outgoing, _: A, __: Millis) -> tool.Alert:
+        return tool.read_alert(outgoing)
 
 
 class SmtpProvider(Provider, Generic[A], frozen=True, kw_only=True):

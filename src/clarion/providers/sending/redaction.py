@@ -23,7 +23,7 @@ _BEFORE_WORD = r"(?:(?<![0-9A-Za-z])|(?<=\\[bfnrt])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u
 _BEFORE_PATH = r"(?:(?<=/)|(?<=%2[Ff]))"
 _AFTER_WORD = r"(?![0-9A-Za-z])"
 _SAFE_EVERYWHERE = re.compile(r"[A-Za-z0-9_.~-]*")
-_ENTRY_SECRETS = ("accessToken",)
+_ENTRY_SECRETS = ("accessToken", "routingKey", "apiKey", "authToken")
 _URLS = frozenset({"webhookUrl", "baseUrl", "apiURL", "redirectUrl"})
 
 
@@ -95,6 +95,8 @@ def _secrets_of_message(outgoing: Outgoing) -> Iterator[SecretText]:
     yield from map(SecretText, outgoing.device_tokens)
     yield from (SecretText(str(outgoing.entry[name])) for name in _ENTRY_SECRETS if outgoing.entry.get(name))
     yield from (SecretText(str(one)) for one in outgoing.overrides.get("deviceTokens") or ())
+    headers = outgoing.entry.get("headers")
+    yield from (SecretText(str(one)) for one in headers.values()) if isinstance(headers, Mapping) else ()
 
 
 def _secrets_of_account(credentials: Mapping[str, Any]) -> Iterator[SecretText]:

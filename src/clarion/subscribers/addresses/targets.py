@@ -1,4 +1,4 @@
-"""Where chat steps send to: the endpoints of people, and what a provider needs to reach each of them."""
+"""Where chat and tool steps send to: the endpoints of people, and what a provider needs to reach each of them."""
 
 import logging
 from collections.abc import Sequence
@@ -10,21 +10,27 @@ from clarion.clock import find_moment
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.errors import SettingsError
-from clarion.ids import EndpointId, EnvironmentId, SubscriberId
+from clarion.ids import EndpointId, EnvironmentId, IntegrationId, SubscriberId
 from clarion.jsontext import json_value
 from clarion.subscribers.addresses.model import EndpointType
 from clarion.subscribers.model import ChannelEntry, ExpiringToken
 from clarion.vault import Vault
+from clarion.vocabulary import Channel
 
 log = logging.getLogger(__name__)
 
 LIST_ENDPOINTS = sql("""
-    SELECT t.id, t.subscriber_id, t.context_keys, i.provider_id
+    SELECT t.id, t.subscriber_id, t.context_keys, i.provider_id, i.channel
     FROM channel_endpoints AS t
     JOIN integrations AS i ON i.environment_id = t.environment_id AND i.id = t.integration_id
     WHERE t.environment_id = :environment_id AND t.subscriber_id {any:subscriber_ids}
-    AND i.active AND i.deleted_at IS NULL AND i.channel = 'chat'
+    AND i.active AND i.deleted_at IS NULL AND i.channel IN ('chat', 'tool')
     ORDER BY t.id
+""")
+FIND_ENDPOINT = sql("""
+    SELECT id FROM channel_endpoints
+    WHERE environment_id = :environment_id AND subscriber_id = :subscriber_id AND integration_id = :integration_id
+    ORDER BY id LIMIT 1
 """)
 LIST_TARGETS = sql("""
     SELECT t.environment_id, t.id, t.identifier, t.type, t.endpoint, t.integration_id, i.provider_id,
@@ -37,11 +43,12 @@ LIST_TARGETS = sql("""
 
 
 class EndpointPlace(Struct, frozen=True):
-    """An endpoint as a chat step sees it: nothing of it is decrypted before a message is sent."""
+    """An endpoint as a step sees it: nothing of it is decrypted before a message is sent."""
 
     id: EndpointId
     provider_id: str
     context_keys: tuple[str, ...]
+    channel: Channel
 
 
 class EndpointTarget(Struct, frozen=True, kw_only=True):
@@ -55,12 +62,13 @@ class EndpointTarget(Struct, frozen=True, kw_only=True):
 async def list_places(
     db: Connection, environment_id: EnvironmentId, subscriber_ids: Sequence[SubscriberId]
 ) -> dict[SubscriberId, list[EndpointPlace]]:
-    """The endpoints at active chat integrations of several people, by person, oldest first."""
+    """The endpoints at active chat and tool integrations of several people, by person, oldest first."""
     places: dict[SubscriberId, list[EndpointPlace]] = {}
     if subscriber_ids:
         rows = await db.fetch(LIST_ENDPOINTS, environment_id=environment_id, subscriber_ids=list(subscriber_ids))
         for row in rows:
-            place = EndpointPlace(row["id"], row["provider_id"], tuple(json_value(row["context_keys"])))
+            keys = tuple(json_value(row["context_keys"]))
+            place = EndpointPlace(row["id"], row["provider_id"], keys, Channel(row["channel"]))
             places.setdefault(SubscriberId(row["subscriber_id"]), []).append(place)
     return places
 
@@ -90,6 +98,23 @@ async def list_targets(
         url = endpoint.get("url")
         targets[EndpointId(row["id"])] = EndpointTarget(entry=entry, webhook_url=url, phone=endpoint.get("phoneNumber"))
     return targets
+
+
+async def find_target(
+    db: Connection,
+    environment_id: EnvironmentId,
+    subscriber_id: SubscriberId,
+    integration_id: IntegrationId,
+    vault: Vault,
+) -> EndpointTarget | None:
+    """Decrypt the oldest endpoint of a person at an integration, for a test message."""
+    row = await db.fetch_one(
+        FIND_ENDPOINT, environment_id=environment_id, subscriber_id=subscriber_id, integration_id=integration_id
+    )
+    if row is None:
+        return None
+    endpoint_id = EndpointId(row["id"])
+    return (await list_targets(db, environment_id, [endpoint_id], vault)).get(endpoint_id)
 
 
 def _open(row: Row, vault: Vault) -> tuple[dict[str, Any], dict[str, str] | None]:

@@ -21,6 +21,7 @@ test("integrations are listed by channel, the primary first, then by priority", 
       ["sms", [], []],
       ["push", [], []],
       ["chat", ["e"], []],
+      ["tool", [], []],
       ["in_app", [], []],
     ],
   );

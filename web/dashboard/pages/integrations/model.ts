@@ -6,7 +6,7 @@ export type Integration = components["schemas"]["Integration"];
 export type IntegrationState = components["schemas"]["IntegrationState"];
 export type Channel = Integration["channel"];
 
-export const CHANNELS: readonly Channel[] = ["email", "sms", "push", "chat", "in_app"];
+export const CHANNELS: readonly Channel[] = ["email", "sms", "push", "chat", "tool", "in_app"];
 
 /** Channels whose integrations have a primary and an order; others send through each that the person has an entry for. */
 export function isOrdered(channel: Channel): boolean {

@@ -6,7 +6,7 @@ type WorkflowPreference = components["schemas"]["WorkflowPreference"];
 type SubscriptionRule = components["schemas"]["SubscriptionRule"];
 export type Channel = components["schemas"]["Channel"];
 
-export const CHANNELS: readonly Channel[] = ["in_app", "email", "sms", "chat", "push"];
+export const CHANNELS: readonly Channel[] = ["in_app", "email", "sms", "chat", "push", "tool"];
 
 export type Switch = {
   channel: Channel;

@@ -22,7 +22,7 @@ import { MailUsage } from "./mail-usage.tsx";
 import { CSV_COLUMNS, csvRows, type Grouping, type UsageItem } from "./model.ts";
 import { UsageTable } from "./usage-table.tsx";
 
-const CHANNELS = ["email", "sms", "push", "chat"] as const;
+const CHANNELS = ["email", "sms", "push", "chat", "tool"] as const;
 
 export default function UsagePage() {
   const url = useUrlState();

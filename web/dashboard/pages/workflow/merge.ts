@@ -27,7 +27,15 @@ const SETTINGS = [
   "tracking",
   "takesReplies",
 ] as const;
-const STEP_FIELDS = ["name", "stepId", "active", "filters", "shouldStopOnFail", "replyCallback"] as const;
+const STEP_FIELDS = [
+  "name",
+  "stepId",
+  "active",
+  "filters",
+  "shouldStopOnFail",
+  "replyCallback",
+  "providerOverrides",
+] as const;
 const CONTROL = "controlValues.";
 
 /** Everything that differs; `step` is a whole step, `order` the order of steps. */

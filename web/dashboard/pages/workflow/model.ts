@@ -30,6 +30,8 @@ export type DraftStep = {
   variants: DraftVariant[];
   /** Where replies to the mails of the step are posted to; absent if nothing was said about that. */
   replyCallback?: { active: boolean; url: string };
+  /** What is merged into the requests to each provider, of chat and tool steps; null takes it away. */
+  providerOverrides?: Record<string, JsonObject> | null;
 };
 
 export type Draft = {
@@ -55,6 +57,7 @@ export const STEP_KINDS: readonly StepKind[] = [
   "sms",
   "chat",
   "push",
+  "tool",
   "digest",
   "delay",
   "throttle",
@@ -90,6 +93,7 @@ export function draftOf(workflow: Workflow): Draft {
       shouldStopOnFail: step.shouldStopOnFail,
       variants: step.variants.map((variant) => ({ key: variant._id, ...variant })),
       ...(step.replyCallback && { replyCallback: step.replyCallback }),
+      ...(step.providerOverrides && { providerOverrides: step.providerOverrides }),
     })),
   };
 }

@@ -42,7 +42,7 @@ const FIRST: Partial<Record<StepKind, readonly string[]>> = {
 const ELSEWHERE = ["skip", "editorType"];
 
 export function isMessage(type: StepKind): boolean {
-  return ["in_app", "email", "sms", "chat", "push"].includes(type);
+  return ["in_app", "email", "sms", "chat", "push", "tool"].includes(type);
 }
 
 /** The controls of a step or a variant, but for its condition. */

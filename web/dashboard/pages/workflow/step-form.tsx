@@ -1,11 +1,12 @@
 import { Button } from "../../../ui/button.tsx";
 import { CheckField, TextField } from "../../../ui/field.tsx";
 import { Conditions } from "../../conditions/conditions.tsx";
+import { JsonField } from "../../schema-form/json-field.tsx";
 import { useCan } from "../../session.ts";
 import { texts } from "../../texts/editor.ts";
 import { texts as runTexts } from "../../texts/runs.ts";
 import { texts as stepTexts } from "../../texts/steps.ts";
-import type { JsonObject } from "../../values.ts";
+import { isObject, type JsonObject } from "../../values.ts";
 import { changeStep, type DraftStep } from "./model.ts";
 import { problemUnder } from "./problems.ts";
 import { Section } from "./section.tsx";
@@ -67,6 +68,7 @@ export function StepForm(props: StepFormProps) {
         </Section>
       )}
       {step.type === "email" && <RepliesSection {...props} set={set} />}
+      {(step.type === "chat" || step.type === "tool") && <OverridesSection {...props} set={set} />}
       <Section title={texts.further} isClosed={!step.shouldStopOnFail && problems.stepId === undefined}>
         <div data-path="stepId">
           <TextField
@@ -118,6 +120,28 @@ function RepliesSection({ step, problems, canWrite, set }: SectionProps) {
           onValue={(url) => set({ replyCallback: { ...callback, url } })}
           disabled={!canWrite || !canSet}
           problem={problem}
+        />
+      </div>
+    </Section>
+  );
+}
+
+/** What is merged into the requests to each provider. */
+function OverridesSection({ step, problems, canWrite, set }: SectionProps) {
+  const problem = Object.entries(problems).find(([path]) => path.startsWith("providerOverrides"));
+  return (
+    <Section title={texts.overrides} isClosed={!step.providerOverrides && !problem}>
+      <div data-path={problem?.[0] ?? "providerOverrides"}>
+        <JsonField
+          label={texts.overridesByProvider}
+          hint={texts.overridesHint}
+          value={step.providerOverrides ?? undefined}
+          onValue={(value) =>
+            set({ providerOverrides: isObject(value) ? (value as Record<string, JsonObject>) : null })
+          }
+          problem={problem?.[1]}
+          disabled={!canWrite}
+          isObjectWanted
         />
       </div>
     </Section>

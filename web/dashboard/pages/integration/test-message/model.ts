@@ -14,6 +14,7 @@ const ADDRESSES: Record<Channel, readonly AddressName[]> = {
   push: ["deviceTokens"],
   // Which one of them is needed depends on the provider.
   chat: ["webhookUrl", "channel", "phone"],
+  tool: ["webhookUrl"],
   in_app: [],
 };
 

@@ -1,0 +1,1 @@
+"""Providers of tools that on-call teams use, and webhooks: one module each."""
