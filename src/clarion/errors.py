@@ -16,6 +16,7 @@ ClarionError
     ├── NoSuchRoute, MethodNotAllowed
     ├── Gone              existed, and was deleted
     ├── AlreadyExists     and the caller asked to fail in that case
+    ├── InUse             other resources refer to it, so that it cannot be deleted
     ├── PreconditionFailed  has changed since the caller read it
     ├── InProgress        the same idempotency key is being worked on
     ├── TooLarge, NotJson
@@ -113,6 +114,10 @@ class MethodNotAllowed(RequestError):
 
 class AlreadyExists(RequestError):
     """The resource exists, and the caller asked to fail in that case."""
+
+
+class InUse(RequestError):
+    """Other resources refer to it; the message names them."""
 
 
 class PreconditionFailed(RequestError):

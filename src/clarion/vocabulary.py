@@ -160,7 +160,7 @@ SCOPE_DESCRIPTIONS = {
     Scope.SUBSCRIBERS_WRITE: "Create and change subscribers and their channel credentials, and erase them.",
     Scope.TOPICS_READ: "List topics and who is subscribed to them.",
     Scope.TOPICS_WRITE: "Create, change and delete topics, and subscribe people to them.",
-    Scope.SEGMENTS_READ: "List segments with their conditions; "
+    Scope.SEGMENTS_READ: "List segments with their conditions, and with events:write trigger workflows for them; "
     "to see who is in them, subscribers:read and topics:read are needed too.",
     Scope.SEGMENTS_WRITE: "Create, change and delete segments.",
     Scope.CONTEXTS_READ: "List contexts with their data.",

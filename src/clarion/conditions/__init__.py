@@ -9,7 +9,15 @@ from clarion.conditions.filters import (
     rename_previous_steps,
 )
 from clarion.conditions.kinds import Circumstances, FilterKind
-from clarion.conditions.logic import CompiledLogic, check_logic, decide_logic, explain_logic, list_rule_variables
+from clarion.conditions.logic import (
+    CompiledLogic,
+    FindSegment,
+    check_logic,
+    decide_logic,
+    explain_logic,
+    list_rule_variables,
+    list_segments,
+)
 from clarion.conditions.operations import OF_SEGMENTS, OF_SUBSCRIBERS
 from clarion.conditions.values import ConditionResult, shorten
 
@@ -20,6 +28,7 @@ __all__ = [
     "CompiledLogic",
     "ConditionResult",
     "FilterKind",
+    "FindSegment",
     "check_filters",
     "check_logic",
     "decide_filters",
@@ -28,6 +37,7 @@ __all__ = [
     "list_fields",
     "list_previous_steps",
     "list_rule_variables",
+    "list_segments",
     "list_unsupported",
     "rename_previous_steps",
     "shorten",

@@ -26,6 +26,12 @@ MAX_PATH: Final = 512
 # A full list: nothing is added to it.
 _NOTHING_NOTED: Final[list[dict[str, Any]]] = [{}] * MANY
 _LOOPS: Final = frozenset({"map", "filter", "all", "some", "none", "reduce"})
+SEGMENT: Final = "segment"
+"""The operator that asks whether the person is in a segment."""
+MAX_SEGMENTS: Final = 10
+"""In one rule."""
+FindSegment = Callable[[str], ConditionResult]
+"""Decides whether the person is in the segment of a key."""
 
 
 def check_logic(rule: Any, limits: RuleLimits = OF_WORKFLOWS) -> str | None:
@@ -34,7 +40,10 @@ def check_logic(rule: Any, limits: RuleLimits = OF_WORKFLOWS) -> str | None:
         return "must be a JSON-logic rule: an object with one operator"
     if limits.max_bytes is not None and len(json_text(rule).encode()) > limits.max_bytes:
         return f"must not have more than {limits.max_bytes} bytes of JSON"
-    return _check(rule, limits, depth=0, size=[0])
+    problem = _check(rule, limits, depth=0, size=[0])
+    if problem is None and len(list_segments(rule)) > MAX_SEGMENTS:
+        problem = f"must not refer to more than {MAX_SEGMENTS} segments"
+    return problem
 
 
 def list_rule_variables(rule: Any) -> list[str]:
@@ -50,6 +59,19 @@ def list_rule_variables(rule: Any) -> list[str]:
     if operator in _LOOPS and isinstance(arguments, list):
         return list_rule_variables(arguments[:1])
     return list_rule_variables(arguments)
+
+
+def list_segments(rule: Any) -> set[str]:
+    """The keys of the segments that a rule refers to."""
+    if isinstance(rule, list):
+        return {key for part in rule for key in list_segments(part)}
+    if not isinstance(rule, dict) or len(rule) != 1:
+        return set()
+    ((operator, given),) = rule.items()
+    arguments = _arguments(given)
+    if operator == SEGMENT and arguments and isinstance(arguments[0], str):
+        return {arguments[0]}
+    return list_segments(arguments)
 
 
 def decide_logic(rule: Any, variables: Mapping[str, Any], *, now: Millis, limits: RuleLimits = OF_WORKFLOWS) -> bool:
@@ -70,7 +92,9 @@ class CompiledLogic:
         self.logic = logic
         self._fast_path = compile_simple_rule(logic)
 
-    def decide(self, variables: Mapping[str, Any], *, now: Millis) -> ConditionResult:
+    def decide(
+        self, variables: Mapping[str, Any], *, now: Millis, find_segment: FindSegment | None = None
+    ) -> ConditionResult:
         """Decide whether the step runs, and list the comparisons that were made."""
         if self._fast_path is not None:
             comparisons: list[dict[str, Any]] = []
@@ -80,7 +104,7 @@ class CompiledLogic:
                 pass
             else:
                 return ConditionResult(passed=passed, explanation={"passed": passed, "comparisons": comparisons})
-        return explain_logic(self.logic, variables, now=now)
+        return explain_logic(self.logic, variables, now=now, find_segment=find_segment)
 
     def passes(self, variables: Mapping[str, Any], *, now: Millis, limits: RuleLimits) -> bool:
         """Decide without listing the comparisons, which takes less time."""
@@ -91,10 +115,15 @@ class CompiledLogic:
 
 
 def explain_logic(
-    rule: Any, variables: Mapping[str, Any], *, now: Millis, limits: RuleLimits = OF_WORKFLOWS
+    rule: Any,
+    variables: Mapping[str, Any],
+    *,
+    now: Millis,
+    limits: RuleLimits = OF_WORKFLOWS,
+    find_segment: FindSegment | None = None,
 ) -> ConditionResult:
     """Decide whether a rule passes, and list the comparisons that were made."""
-    evaluation = _Evaluation(now, limits, max_noted=MANY)
+    evaluation = _Evaluation(now, limits, max_noted=MANY, find_segment=find_segment)
     try:
         passed = is_truthy(evaluation.value(rule, variables))
     except (_WorkLimitExceeded, RecursionError):
@@ -119,6 +148,8 @@ def _check(rule: Any, limits: RuleLimits, *, depth: int, size: list[int]) -> str
         parts = _arguments(given)
         if problem := _check_operator(operator, len(parts), limits):
             return problem
+        if operator == SEGMENT and not (isinstance(parts[0], str) and parts[0]):
+            return f"gives the operator '{SEGMENT}' something else than the key of a segment"
     else:
         return None
     found = (_check(part, limits, depth=depth + 1, size=size) for part in parts)
@@ -145,8 +176,16 @@ def _arguments(given: Any) -> list[Any]:
 class _Evaluation:
     """One evaluation of a rule: its comparisons, up to a maximum, and its remaining work."""
 
-    def __init__(self, now: Millis, limits: RuleLimits = OF_WORKFLOWS, *, max_noted: int = 0) -> None:
+    def __init__(
+        self,
+        now: Millis,
+        limits: RuleLimits = OF_WORKFLOWS,
+        *,
+        max_noted: int = 0,
+        find_segment: FindSegment | None = None,
+    ) -> None:
         self._now = now
+        self._find_segment = find_segment
         self._max_noted = max_noted
         self._allowed = self._work = allow_work(limits.max_work)
         self.comparisons: list[dict[str, Any]] = []
@@ -200,6 +239,16 @@ class _Evaluation:
         if is_absent(value):
             return self.value(arguments[1], data) if len(arguments) > 1 else None
         return value
+
+    def is_in_segment(self, arguments: list[Any], _: Any) -> bool:
+        """Whether the person is in a segment, also where `data` is an item of a list."""
+        key = arguments[0]
+        if self._find_segment is None or not isinstance(key, str):
+            return False
+        result = self._find_segment(key)
+        if len(self.comparisons) < self._max_noted and all(one.get(SEGMENT) != key for one in self.comparisons):
+            self.comparisons.append({SEGMENT: key, "outcome": result.passed, "conditions": result.explanation})
+        return result.passed
 
     def missing(self, arguments: list[Any], data: Any) -> list[Any]:
         names = [self.value(argument, data) for argument in arguments]
@@ -308,6 +357,7 @@ def _all(evaluation: _Evaluation, arguments: list[Any], data: Any) -> bool:
 # Operators that evaluate their own arguments, some of them over other data.
 _LAZY: Final[dict[str, Callable[[_Evaluation, list[Any], Any], Any]]] = {
     "var": _Evaluation.variable,
+    SEGMENT: _Evaluation.is_in_segment,
     "missing": _Evaluation.missing,
     "missing_some": _Evaluation.missing_some,
     "if": _Evaluation.choose,
@@ -329,6 +379,7 @@ _BOUNDS: Final[dict[str, tuple[int, int]]] = {
     **dict.fromkeys(DATE_OPERATORS, (2, 2)),
     **dict.fromkeys(("map", "filter", "all", "some", "none", "missing_some"), (2, 2)),
     **dict.fromkeys(("and", "or", "if"), (1, MANY)),
+    SEGMENT: (1, 1),
     "missing": (0, MANY),
     "reduce": (2, 3),
     "var": (0, 2),

@@ -32,7 +32,9 @@ class RuleLimits(Struct, frozen=True, kw_only=True):
 
 
 OF_WORKFLOWS: Final = RuleLimits(max_depth=32, max_parts=2_000, max_work=MAX_DECISION_WORK)
-OF_SUBSCRIBERS: Final = RuleLimits(max_depth=8, max_parts=40, max_work=100, max_bytes=1_000, refused=_REPEATING)
+OF_SUBSCRIBERS: Final = RuleLimits(
+    max_depth=8, max_parts=40, max_work=100, max_bytes=1_000, refused=(*_REPEATING, "segment")
+)
 """What people set themselves is decided at every trigger, at the expense of everybody."""
 OF_SEGMENTS: Final = RuleLimits(
     max_depth=16,

@@ -247,8 +247,7 @@ def _decide_conditions(context: StepContext) -> Iterator[ConditionResult]:
         yield mask_result(decided, context.step.filters, context.run.content)
     rule = _rule(context.chosen, context.variables)
     if rule is not None and context.chosen.rule is not None:
-        decided = rule.decide(context.variables, now=context.now)
-        yield mask_result(decided, context.chosen.rule.logic, context.run.content)
+        yield mask_result(context.decide(rule), context.chosen.rule.logic, context.run.content)
 
 
 def _refuse_by_preference(context: StepContext) -> StepOutcome | None:

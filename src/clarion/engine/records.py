@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from clarion.clock import Millis
+from clarion.conditions import ConditionResult
 from clarion.conditions.lazy import LazyText
 from clarion.content.environment import NO_CONTENT, ContentSource, EnvironmentContent
 from clarion.content.layouts.model import PinnedLayout
@@ -14,6 +15,7 @@ from clarion.ids import EndpointId, JobId, LayoutId, MessageId, NotificationId, 
 from clarion.jobs.model import Job
 from clarion.preferences.model import Layers
 from clarion.preferences.unsubscribe.targets import LinkTarget, PersonalLinks
+from clarion.segments.membership import PersonSegments
 from clarion.subscribers.addresses.targets import EndpointPlace
 from clarion.subscribers.model import ChannelEntry, Subscriber
 from clarion.templates.texts import NO_TEXTS, TextCatalog
@@ -76,11 +78,19 @@ class Run(Struct, kw_only=True):
     """Those of the layouts that refer to texts."""
     layouts: Mapping[str, PinnedLayout] = {}
     """Those that its steps and its trigger name and that exist, by the names that they use."""
+    segments: PersonSegments | None = None
+    """None: its steps refer to none."""
     links: PersonalLinks | None = None
     """None: this service has no public address."""
     is_new: bool = False
     digested_into: NotificationId | None = None
     messages: list[NewMessage] = []
+
+    def find_segment(self, key: str, now: Millis) -> ConditionResult:
+        """Whether the person is in a segment at this moment."""
+        if self.segments is None:
+            return ConditionResult(passed=False, explanation={"passed": False, "problem": "it was not read"})
+        return self.segments.decide(key, now)
 
     @property
     def is_canceled(self) -> bool:

@@ -1,20 +1,31 @@
-"""Who is in the segments of triggers, by the conditions that were accepted with them."""
+"""Who is in segments: in those of triggers, by the conditions that were accepted with them, and in those of steps.
+
+A step asks for a segment as it is when the step is decided.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from clarion.cache import CacheSlot
 from clarion.db.port import Connection
-from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey, TriggerId
+from clarion.engine.records import Run
+from clarion.environments.configuration import Versioned, get_or_load
+from clarion.ids import EnvironmentId, SegmentKey, SubscriberId, SubscriberKey, TriggerId
 from clarion.segments.condition import PersonFacts, SegmentCondition
 from clarion.segments.facts import Fetch, list_all_facts, make_fetch
+from clarion.segments.membership import PersonSegments
 from clarion.segments.model import MAX_SEGMENTS_PER_TRIGGER
 from clarion.segments.scanning import SegmentPeople, SegmentScan
+from clarion.segments.store import list_segments
 from clarion.subscribers.model import Subscriber
 from clarion.triggers.model import Trigger
 from clarion.work import MAX_SEGMENT_WORK
 
 MAX_MEMBERSHIP_WORK: Final = MAX_SEGMENTS_PER_TRIGGER * MAX_SEGMENT_WORK
 """Of deciding about one person."""
+
+
+_CONDITIONS: CacheSlot[EnvironmentId, Versioned[Mapping[SegmentKey, SegmentCondition]]] = CacheSlot(limit=1_000)
 
 
 def make_segment_scan(fetch: Fetch, trigger: Trigger) -> SegmentScan:
@@ -26,6 +37,20 @@ def exclude_actor(trigger: Trigger, excluded: Sequence[SubscriberKey]) -> frozen
     """Those of a topic or segment who get nothing: an actor gets no message of their own action through it."""
     actor = trigger.recipients.actor
     return frozenset(excluded) if actor is None else frozenset((*excluded, actor.key))
+
+
+async def add_segments(db: Connection, environment_id: EnvironmentId, version: int, runs: Sequence[Run]) -> None:
+    """Let runs ask for the segments that their steps refer to, at this version of the configuration."""
+    asking = [run for run in runs if run.version.segment_keys]
+    if not asking:
+        return
+    known = await get_or_load(db, _CONDITIONS, environment_id, version, _load_conditions)
+    keys = {key for run in asking for key in run.version.segment_keys}
+    conditions = [known[key] for key in keys if key in known]
+    people = [run.subscriber.id for run in asking]
+    facts = await list_all_facts(make_fetch(db), environment_id, people, conditions)
+    for run in asking:
+        run.segments = PersonSegments(known, run.subscriber, facts[run.subscriber.id])
 
 
 class SegmentMembers:
@@ -62,3 +87,7 @@ def _list_segments(trigger: Trigger) -> list[SegmentPeople]:
         SegmentPeople(condition=SegmentCondition(one.condition), exclude=exclude_actor(trigger, one.exclude))
         for one in trigger.recipients.segments
     ]
+
+
+async def _load_conditions(db: Connection, environment_id: EnvironmentId) -> Mapping[SegmentKey, SegmentCondition]:
+    return {one.key: SegmentCondition(one.condition) for one in await list_segments(db, environment_id)}

@@ -17,6 +17,7 @@ from clarion.engine.layouts import add_layouts
 from clarion.engine.load import start_runs
 from clarion.engine.recipients import Recipient
 from clarion.engine.records import Run, make_links
+from clarion.engine.segments import add_segments
 from clarion.engine.steps.decision import Defaults
 from clarion.engine.texts import add_texts
 from clarion.engine.topic_rules import apply_topic_rules
@@ -110,6 +111,7 @@ async def run_claim(
             run.content, run.links = content, links
         await add_layouts(db, environment_id, version, runs)
         await add_texts(db, runs, version)
+        await add_segments(db, environment_id, version, runs)
         advance = Advance(db, environment_id, defaults, now)
         has_postponed |= await advance.run_all(runs)
         has_triggered = advance.triggered.count > 0

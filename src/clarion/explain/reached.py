@@ -110,6 +110,8 @@ def _holds(comparison: Mapping[str, Any]) -> bool:
 
 def _compared(comparison: Mapping[str, Any]) -> str:
     """Such as: payload.amount is 5, and not greater than 10."""
+    if "segment" in comparison:
+        return _in_segment(comparison)
     field = comparison.get("field") or comparison.get("step") or comparison.get("on") or "the rule"
     source = comparison.get("on")
     if source and comparison.get("field") and not str(field).startswith(f"{source}."):
@@ -119,6 +121,15 @@ def _compared(comparison: Mapping[str, Any]) -> str:
     operator = str(comparison.get("operator", ""))
     wanted = f"{_OPERATORS.get(operator, operator)} {_value(comparison.get('expected'))}".strip()
     return f"{field} was {_value(comparison.get('actual'))} (wanted: {wanted})"
+
+
+def _in_segment(comparison: Mapping[str, Any]) -> str:
+    conditions, is_in = comparison.get("conditions") or {}, _holds(comparison)
+    key, verb = comparison["segment"], "was in" if is_in else "was not in"
+    if "problem" in conditions:
+        return f"the person {verb} the segment '{key}': {conditions['problem']}"
+    reason = join_comparisons(conditions, held=is_in).removeprefix(": ")
+    return f"the person {verb} the segment '{key}'{f' ({reason})' if reason else ''}"
 
 
 def _value(value: Any) -> str:

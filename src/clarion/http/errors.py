@@ -74,6 +74,7 @@ STATUS: dict[type[errors.ClarionError], int] = {
     errors.MethodNotAllowed: 405,
     errors.AlreadyExists: 409,
     errors.InProgress: 409,
+    errors.InUse: 409,
     errors.PreconditionFailed: 412,
     errors.TooLarge: 413,
     errors.NotJson: 415,

@@ -1,16 +1,19 @@
 """Creating, changing and deleting segments, for the API and for promotion."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.environments.configuration import raise_configuration_version
-from clarion.errors import AlreadyExists, Invalid
+from clarion.errors import AlreadyExists, InUse, Invalid
 from clarion.ids import EnvironmentId, SegmentKey
 from clarion.segments import store
 from clarion.segments.condition import find_problem
 from clarion.segments.model import MAX_SEGMENTS, Segment
+from clarion.segments.usage import list_users
+
+_MAX_NAMED: Final = 10
 
 
 def check_condition(condition: Any) -> None:
@@ -45,8 +48,19 @@ async def change_segment(
 
 
 async def delete_segment(db: Connection, environment_id: EnvironmentId, key: SegmentKey) -> Segment:
-    """Delete the segment; triggers that were accepted before still reach its people."""
+    """Delete the segment; raises InUse if steps of workflows refer to it.
+
+    Triggers that were accepted before have its condition, and still reach its people.
+    """
+    # Locks the environment, so that no workflow comes to refer to it meanwhile.
     await raise_configuration_version(db, environment_id)
     segment = await store.get_segment(db, environment_id, key, for_update=True)
+    users = [one.workflow.key for one in await list_users(db, environment_id, key)]
+    if users:
+        named = ", ".join(f"'{user}'" for user in users[:_MAX_NAMED])
+        more = f" and {len(users) - _MAX_NAMED} more" if len(users) > _MAX_NAMED else ""
+        raise InUse(
+            f"Segment '{key}' is asked for by conditions of the workflows {named}{more}; take it out of these first"
+        )
     await store.delete_segment(db, segment)
     return segment

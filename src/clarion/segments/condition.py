@@ -4,7 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from clarion.clock import Millis, iso_text
-from clarion.conditions import OF_SEGMENTS, CompiledLogic, ConditionResult, check_logic, explain_logic
+from clarion.conditions import (
+    OF_SEGMENTS,
+    CompiledLogic,
+    ConditionResult,
+    check_logic,
+    explain_logic,
+    list_segments,
+)
 from clarion.conditions.values import split_path
 from clarion.subscribers.model import Subscriber
 from clarion.vocabulary import Channel, suggestion
@@ -76,6 +83,8 @@ def find_problem(condition: Any) -> str | None:
     problem = check_logic(condition, OF_SEGMENTS)
     if problem is not None:
         return problem
+    for key in list_segments(condition):
+        return f"refers to the segment '{key}': segments do not refer to each other; put its condition here"
     return next((found for path in _list_variables(condition) if (found := _find_unknown(path))), None)
 
 

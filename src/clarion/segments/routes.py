@@ -11,6 +11,7 @@ from clarion.http.wire import changes_of
 from clarion.ids import SegmentKey, SubscriberId, find_id
 from clarion.segments import actions, store
 from clarion.segments.preview import preview_condition
+from clarion.segments.usage import list_users, list_waiting_triggers
 from clarion.segments.wire import (
     Condition,
     SegmentIn,
@@ -20,6 +21,9 @@ from clarion.segments.wire import (
     SegmentPreviewOut,
     SegmentPreviewQuery,
     SegmentQuery,
+    SegmentTriggerOut,
+    SegmentUsageOut,
+    SegmentUserOut,
 )
 from clarion.settings.rate_limits import LimitCategory
 from clarion.vocabulary import Scope
@@ -82,9 +86,30 @@ async def update_segment(call: Call, segment_key: SegmentKey, body: SegmentPatch
     limit=LimitCategory.CONFIGURATION,
 )
 async def delete_segment(call: Call, segment_key: SegmentKey) -> None:
-    """Delete a segment; the people stay, and triggers that were accepted before still reach them."""
+    """Delete a segment that no condition of a workflow refers to; the people stay.
+
+    Triggers that were accepted before keep its condition, and still reach them.
+    """
     deleted = await actions.delete_segment(call.db, call.environment_id, segment_key)
     await record_request(call, Action.SEGMENT_DELETE, before=deleted)
+
+
+@operation(
+    "GET",
+    "/v1/segments/{segmentKey}/usage",
+    scope=Scope.SEGMENTS_READ,
+    also=(Scope.WORKFLOWS_READ, Scope.EVENTS_READ),
+    transaction=Transaction.SCAN,
+)
+async def get_segment_usage(call: Call, segment_key: SegmentKey) -> SegmentUsageOut:
+    """List the workflows whose conditions refer to a segment, and the triggers that have not come to all its people."""
+    segment = await store.get_segment(call.db, call.environment_id, segment_key)
+    users = await list_users(call.db, call.environment_id, segment.key)
+    triggers = await list_waiting_triggers(call.db, call.environment_id, segment.key)
+    return SegmentUsageOut(
+        workflows=[SegmentUserOut.of(user) for user in users],
+        triggers=[SegmentTriggerOut.of(trigger) for trigger in triggers],
+    )
 
 
 @operation(

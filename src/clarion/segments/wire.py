@@ -10,7 +10,9 @@ from clarion.http.wire import DateTimeText, IdText, SubscriberKeyText, Wire, giv
 from clarion.ids import id_text
 from clarion.segments.model import Segment
 from clarion.segments.preview import SegmentPreview
+from clarion.segments.usage import SegmentTrigger
 from clarion.subscribers.model import Subscriber
+from clarion.workflows.model import VersionedWorkflow
 
 Condition = dict[str, Any] | bool
 """Checked by `check_condition`."""
@@ -121,3 +123,33 @@ class SegmentPreviewOut(Wire):
             sample=[SegmentPersonOut.of(one) for one in preview.sample],
             next=None if preview.position is None else id_text(preview.position),
         )
+
+
+class SegmentUserOut(Wire):
+    name: str
+    """What people call the workflow."""
+    workflow_id: str
+
+    @classmethod
+    def of(cls, user: VersionedWorkflow) -> Self:
+        return cls(name=user.workflow.name, workflow_id=user.workflow.key)
+
+
+class SegmentTriggerOut(Wire):
+    transaction_id: str
+    at: DateTimeText
+    """When its runs begin."""
+
+    @classmethod
+    def of(cls, trigger: SegmentTrigger) -> Self:
+        return cls(transaction_id=trigger.transaction_key, at=iso_text(trigger.at))
+
+
+class SegmentUsageOut(Wire):
+    workflows: list[SegmentUserOut]
+    """The workflows with a condition that refers to the segment: while there are any, it cannot be deleted."""
+    triggers: list[SegmentTriggerOut]
+    """Up to 100 triggers that wait for their moment, or have not come to all people of the segment yet.
+
+    They have its condition of the moment when they were accepted.
+    """

@@ -16,6 +16,8 @@ from clarion.ids import EnvironmentId, SubscriberId, TopicId, TopicKey, Workflow
 from clarion.jsontext import json_value
 from clarion.preferences.actions import set_schedule, switch_channels
 from clarion.preferences.model import PreferenceScope
+from clarion.segments.condition import SegmentCondition
+from clarion.segments.store import list_segments_by_key
 from clarion.simulate import store
 from clarion.simulate.model import Scenario
 from clarion.simulate.segments import copy_segment_people
@@ -65,10 +67,10 @@ async def copy_fixture(db: Sandbox, scenario: Scenario) -> Fixture | None:
     if workflow is None:
         return None
     fixture = await _copy_people(db, scenario)
-    topics = None if fixture.reads_topics else fixture.topics
-    await store.copy_settings(db, environment_id, fixture.people, topics)
     version = await get_version(db, workflow)
-    await _copy_triggered(db, environment_id, version)
+    versions = [version, *await _copy_triggered(db, environment_id, version)]
+    reads_topics = fixture.reads_topics or await _read_topics(db, environment_id, versions)
+    await store.copy_settings(db, environment_id, fixture.people, None if reads_topics else fixture.topics)
     if fixture.people and not version.step_types.isdisjoint(_SHARING):
         await _copy_open_runs(db, workflow, fixture.people)
     if scenario.overrides:
@@ -98,9 +100,19 @@ async def _save_steps(db: Sandbox, scenario: Scenario, workflow: Workflow, versi
     return await _use_version(db, workflow, changed.id)
 
 
-async def _copy_triggered(db: Sandbox, environment_id: EnvironmentId, version: WorkflowVersion) -> None:
-    """Copy the workflows that steps trigger, also those that these trigger."""
+async def _read_topics(db: Sandbox, environment_id: EnvironmentId, versions: Sequence[WorkflowVersion]) -> bool:
+    """Whether segments that steps refer to ask for topics of people."""
+    keys = {key for version in versions for key in version.segment_keys}
+    segments = await list_segments_by_key(db, environment_id, list(keys))
+    return any(SegmentCondition(one.condition).reads_topics for one in segments.values())
+
+
+async def _copy_triggered(
+    db: Sandbox, environment_id: EnvironmentId, version: WorkflowVersion
+) -> list[WorkflowVersion]:
+    """Copy the workflows that steps trigger, also those that these trigger; returns their versions."""
     copied: set[str] = set()
+    versions = []
     wanted = list_triggered(version.steps)
     while wanted and len(copied) < _MAX_TRIGGERED:
         name = wanted.pop()
@@ -111,7 +123,9 @@ async def _copy_triggered(db: Sandbox, environment_id: EnvironmentId, version: W
         workflow = await find_workflow(db, environment_id, name)
         if workflow is not None:
             await store.copy_versions(db, environment_id, workflow.id, 0)
-            wanted += list_triggered((await get_version(db, workflow)).steps)
+            versions.append(await get_version(db, workflow))
+            wanted += list_triggered(versions[-1].steps)
+    return versions
 
 
 async def _choose_version(db: Sandbox, workflow: Workflow, number: int) -> Workflow:

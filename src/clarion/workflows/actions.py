@@ -12,6 +12,7 @@ from clarion.environments.configuration import raise_configuration_version
 from clarion.errors import Invalid
 from clarion.ids import EnvironmentId, WorkflowId, WorkflowKey, WorkflowVersionId, id_base62, id_text, new_id
 from clarion.jsontext import json_text
+from clarion.segments.usage import check_segments
 from clarion.vocabulary import Severity
 from clarion.webhooks.events import append_events
 from clarion.webhooks.model import EventType
@@ -35,6 +36,7 @@ async def create_workflow(
 ) -> VersionedWorkflow:
     """Create a workflow with its first version; raises Invalid if the identifier is taken."""
     workflow, version = _new_workflow(environment_id, fields, content, now)
+    await check_segments(db, version)
     await refuse_circle(db, environment_id, workflow.key, version.steps)
     if not await store.insert_workflow(db, workflow, version):
         raise _identifier_taken(workflow.key)
@@ -61,6 +63,7 @@ async def change_workflow(
     if changed == workflow:
         return current
     if next_version is not version:
+        await check_segments(db, next_version)
         await refuse_circle(db, workflow.environment_id, workflow.key, next_version.steps)
         await store.insert_version(db, next_version)
         await insert_note(db, next_version, make_note(version, next_version, origin))

@@ -102,13 +102,6 @@ def list_texts(step_type: StepType, values: Mapping[str, Any]) -> Iterator[PathA
             yield from texts_of(value, name)
 
 
-def list_rules(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the JSON-logic in controls with its path."""
-    yield "skip", values.get("skip")
-    for number, path in enumerate(values.get("paths") or ()):
-        yield f"paths.{number}.condition", path.get("condition")
-
-
 def texts_of(value: Any, path: str) -> Iterator[PathAndText]:
     """Yield every text in a JSON value with its path."""
     if isinstance(value, str):

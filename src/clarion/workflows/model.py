@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -10,10 +10,11 @@ import msgspec
 from msgspec import Struct
 
 from clarion.clock import Millis
-from clarion.conditions import CompiledLogic
+from clarion.conditions import CompiledLogic, list_segments
 from clarion.ids import (
     EnvironmentId,
     LayoutKey,
+    SegmentKey,
     WorkflowId,
     WorkflowKey,
     WorkflowVersionId,
@@ -47,6 +48,12 @@ class WithControls(Struct, frozen=True, kw_only=True, rename="camel", dict=True)
     def rule(self) -> CompiledLogic | None:
         logic = self.controls.get("skip")
         return CompiledLogic(logic) if logic else None
+
+    def list_rules(self) -> Iterator[tuple[str, Any]]:
+        """Yield the JSON-logic in controls with its path."""
+        yield "skip", self.controls.get("skip")
+        for number, path in enumerate(self.controls.get("paths") or ()):
+            yield f"paths.{number}.condition", path.get("condition")
 
     @cached_property
     def decoded(self) -> dict[type[Any], Any]:
@@ -213,6 +220,16 @@ class WorkflowVersion(Struct, frozen=True, kw_only=True, dict=True):
         """The layouts that its e-mail steps and their variants name."""
         parts = (part for step in self.steps if step.type is StepType.EMAIL for part in (step, *step.variants))
         return frozenset(LayoutKey(key) for part in parts if (key := part.controls.get("layoutId")))
+
+    @cached_property
+    def segment_keys(self) -> frozenset[SegmentKey]:
+        """The segments that conditions of its steps and their variants refer to."""
+        if '"segment"' not in self._text:
+            return frozenset()
+        parts = (part for step in self.steps for part in (step, *step.variants))
+        return frozenset(
+            SegmentKey(key) for part in parts for _, rule in part.list_rules() for key in list_segments(rule)
+        )
 
     @cached_property
     def refers_to_texts(self) -> bool:

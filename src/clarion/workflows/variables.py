@@ -16,7 +16,7 @@ from clarion.templates import Reference, has_markup, list_references, list_text_
 from clarion.templates.texts import NAME as TEXTS
 from clarion.templates.texts import join_key
 from clarion.vocabulary import Severity, StepType, suggestion
-from clarion.workflows.control_checks import list_rules, list_texts, texts_of
+from clarion.workflows.control_checks import list_texts, texts_of
 from clarion.workflows.issues import Issue, IssueType, list_parts
 from clarion.workflows.model import Step, Variant, Workflow, WorkflowVersion
 from clarion.workflows.tree import list_earlier, list_path_names
@@ -299,7 +299,7 @@ def _list_uses(prefix: str, part: Step | Variant, texts: Sequence[tuple[str, str
             yield prefix + path, [names, ("payload", *names)]
         for reference in list_references(text):
             yield prefix + path, [reference]
-    for path, rule in list_rules(part.controls):
+    for path, rule in part.list_rules():
         for text in list_rule_variables(rule):
             yield prefix + path, [tuple(split_path(text))]
     for path, source, text in list_fields(part.filters):

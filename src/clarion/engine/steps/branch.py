@@ -42,8 +42,7 @@ def _try_conditions(context: StepContext, paths: Sequence[BranchPath]) -> Iterat
         rule = compiled
         if context.step.has_templates_in_paths:
             rule = CompiledLogic(render_value(compiled.logic, context.variables))
-        decided = rule.decide(context.variables, now=context.now)
-        yield path, mask_result(decided, compiled.logic, context.run.content)
+        yield path, mask_result(context.decide(rule), compiled.logic, context.run.content)
 
 
 def _take_by_weight(context: StepContext, paths: Sequence[BranchPath]) -> Branched:

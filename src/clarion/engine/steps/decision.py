@@ -1,12 +1,14 @@
 """The decision about a step: what it is made with, and its possible outcomes."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from clarion.clock import Millis
+from clarion.conditions import CompiledLogic, ConditionResult
 from clarion.engine.digests import DigestWindows
 from clarion.engine.records import NewMessage, Run
 from clarion.engine.throttles import ThrottlePasses
@@ -115,6 +117,11 @@ class StepContext(Struct, frozen=True, kw_only=True):
             decoded[shape] = read_as(shape, self.controls)
         controls: ControlsT = decoded[shape]
         return controls
+
+    def decide(self, rule: CompiledLogic) -> ConditionResult:
+        """What JSON-logic of the step comes to."""
+        find_segment = partial(self.run.find_segment, now=self.now)
+        return rule.decide(self.variables, now=self.now, find_segment=find_segment)
 
     @property
     def zone(self) -> str:
