@@ -28,7 +28,7 @@ export type ConditionsProps = {
 };
 
 /** Conditions as rules in words, with the result for a person; what cannot be shown is edited as JSON. */
-export function Conditions(props: ConditionsProps) {
+export default function Conditions(props: ConditionsProps) {
   const { kind, label, value, onValue, variables, problem, disabled = false, isIntegration = false } = props;
   const [isJson, setJson] = useState(false);
   const dialect = useMemo(

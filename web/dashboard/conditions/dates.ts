@@ -12,8 +12,6 @@ const MONTHS: Record<string, number> = { months: 1, years: 12 };
 const TOLERANCES: Record<string, number> = { ...EXACT, weeks: DAY, months: DAY, years: 7 * DAY };
 const MAX_AMOUNT = 100_000;
 
-export const SPAN_UNITS = [...Object.keys(EXACT), ...Object.keys(MONTHS)];
-
 type Comparison = (moment: number, since: number, now: number, unit: string) => boolean;
 
 export const DATE_OPERATORS: Record<string, Comparison> = {

@@ -1,10 +1,9 @@
 /** JSON Logic as the builder shows it, and back; it reads also what other dashboards write. */
 
 import { isObject } from "../values.ts";
-import { SPAN_UNITS } from "./dates.ts";
-import { readRule } from "./logic.ts";
 import type { Dialect, Group, Node, Operator, Rule, RuleValue, ValueKind } from "./model.ts";
-import { isSpan } from "./model.ts";
+import { isSpan, SPAN_UNITS } from "./model.ts";
+import { readRule } from "./rules.ts";
 import { findNumber } from "./values.ts";
 
 const KINDS: Record<string, ValueKind> = {

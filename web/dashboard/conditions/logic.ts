@@ -3,6 +3,7 @@
 import { isObject } from "../values.ts";
 import { compareDates, DATE_OPERATORS } from "./dates.ts";
 import { isTruthy, MANY, OPERATIONS } from "./operations.ts";
+import { readRule } from "./rules.ts";
 import { findValue, isAbsent } from "./values.ts";
 
 const MAX_PATH = 512;
@@ -18,17 +19,6 @@ export function decideLogic(rule: unknown, variables: unknown, now: number): boo
     }
     throw error;
   }
-}
-
-/** The operator and the arguments of a rule; null for a plain value. */
-export function readRule(rule: unknown): { operator: string; values: unknown[] } | null {
-  const names = isObject(rule) ? Object.keys(rule) : [];
-  const [operator] = names;
-  if (!isObject(rule) || operator === undefined || names.length !== 1) {
-    return null;
-  }
-  const given = rule[operator];
-  return { operator, values: Array.isArray(given) ? given : [given] };
 }
 
 class WorkLimitExceeded extends Error {}

@@ -7,6 +7,7 @@ export type Subject = "variable" | "payload" | "subscriber" | "previousStep" | "
 export type ValueKind = "none" | "text" | "list" | "range" | "span";
 
 export type Span = { amount: string; unit: string };
+export const SPAN_UNITS: readonly string[] = ["minutes", "hours", "days", "weeks", "months", "years"];
 
 export type RuleValue = string | readonly [string, string] | Span;
 

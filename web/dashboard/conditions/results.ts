@@ -2,8 +2,9 @@
 
 import { isObject } from "../values.ts";
 import { decideFilters, decidePart, joinResults } from "./filters.ts";
-import { decideLogic, Evaluation, readRule } from "./logic.ts";
+import { decideLogic, Evaluation } from "./logic.ts";
 import type { Group, Node } from "./model.ts";
+import { readRule } from "./rules.ts";
 import { renderSimply } from "./templates.ts";
 import { findValue, type Values } from "./values.ts";
 

@@ -1,9 +1,8 @@
 import { useState } from "preact/hooks";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { texts } from "../texts/conditions.ts";
-import { SPAN_UNITS } from "./dates.ts";
 import { ONLINE_UNITS } from "./filter-model.ts";
-import { isSpan, type Rule, type RuleValue, textOfValue, type ValueKind } from "./model.ts";
+import { isSpan, type Rule, type RuleValue, SPAN_UNITS, textOfValue, type ValueKind } from "./model.ts";
 
 type ValueFieldProps = {
   rule: Rule;

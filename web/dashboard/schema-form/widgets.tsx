@@ -9,8 +9,9 @@ function KindEditor(props: FieldProps<PlainField>) {
   return <Editor {...props} />;
 }
 
-/** By the `component` of a UI schema; fields of other components have the editor of their kind. */
+/** By the `component` of a UI schema, or of what a form makes of it; fields of other components have the editor of their kind. */
 export const WIDGETS: Partial<Record<string, FieldEditor>> = {
   EMAIL_BODY: lazyComponent(() => import("../email/body-editor.tsx"), KindEditor),
   LAYOUT_SELECT: lazyComponent(() => import("../email/layout-field.tsx"), KindEditor),
+  WORKFLOW_SELECT: lazyComponent(() => import("./workflow-field.tsx"), KindEditor),
 };

@@ -74,6 +74,8 @@ export const texts = {
     notAnd: "Not all of these hold",
     notOr: "None of these holds",
   },
+  joinWords: { and: "and", or: "or" },
+  not: (condition: string) => `not (${condition})`,
   subject: "Asks about",
   field: "Field",
   step: "Step",

@@ -30,7 +30,7 @@ export const texts = {
     delay: "◷",
     throttle: "⋔",
     custom: "◇",
-    branch: "⑂",
+    branch: "⎇",
     exit: "⊣",
     tool: "⚑",
     trigger: "↗",

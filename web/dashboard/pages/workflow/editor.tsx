@@ -2,15 +2,17 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import type { components } from "../../../api/schema.d.ts";
 import { useUrlState } from "../../../api/url-state.ts";
+import { lazyComponent } from "../../../ui/lazy.tsx";
 import { LeaveGuard } from "../../../ui/leave-guard.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { DocumentNotes } from "../../document/document-actions.tsx";
 import { draftKey } from "../../document/drafts.ts";
 import { useAddress, useCan, useSession } from "../../session.ts";
+import { NotLoaded } from "../../shell/lazy-page.tsx";
 import { texts } from "../../texts/editor.ts";
 import { isSame } from "../../values.ts";
 import { EditorActions, EditorLead } from "./header.tsx";
-import { WorkflowMerge } from "./merge-dialog.tsx";
+import type { WorkflowMergeProps } from "./merge-dialog.tsx";
 import type { DraftStep, Workflow } from "./model.ts";
 import { PartTabs, partOf } from "./parts.tsx";
 import { ProblemList } from "./problem-list.tsx";
@@ -22,6 +24,8 @@ import { useEditor } from "./use-editor.ts";
 import { useSample } from "./use-sample.ts";
 import { variablesOf } from "./variables.ts";
 import { WorkflowForm } from "./workflow-form.tsx";
+
+const WorkflowMerge = lazyComponent<WorkflowMergeProps>(() => import("./merge-dialog.tsx"), NotLoaded);
 
 type WorkflowEditorProps = {
   workflow: Workflow;

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isSame } from "../../values.ts";
-import { bodyOf, changeStep, type Draft, duplicateStep, insertStep, moveStep, newStep, removeStep } from "./model.ts";
+import { duplicateStep } from "./copies.ts";
+import { changeStep, type Draft, newStep } from "./model.ts";
+import { bodyOf } from "./saved.ts";
+import { insertSteps, moveStep, removeStep } from "./tree.ts";
 
 const layer = { all: { enabled: true, readOnly: false }, channels: {} };
 
@@ -21,7 +24,7 @@ function makeDraft(...names: string[]): Draft {
     steps: [],
   };
   for (const name of names) {
-    draft = insertStep(draft, draft.steps.length, newStep("sms", name, draft.steps));
+    draft = insertSteps(draft, { index: draft.steps.length }, [newStep("sms", name, draft.steps)]);
   }
   return draft;
 }
@@ -30,16 +33,16 @@ const namesOf = (draft: Draft) => draft.steps.map((step) => step.stepId);
 
 test("steps are inserted anywhere, each with an identifier of its own", () => {
   const draft = makeDraft("Text", "Text");
-  const more = insertStep(draft, 1, newStep("email", "Größe XL", draft.steps));
+  const more = insertSteps(draft, { index: 1 }, [newStep("email", "Größe XL", draft.steps)]);
   assert.deepEqual(namesOf(more), ["text", "groe-xl", "text-2"]);
 });
 
 test("a step moves to the place that it is to have, and no further than the ends", () => {
   const draft = makeDraft("a", "b", "c");
   const key = draft.steps[0]?.key ?? "";
-  assert.deepEqual(namesOf(moveStep(draft, key, 2)), ["b", "c", "a"]);
-  assert.equal(moveStep(draft, key, -1), draft);
-  assert.equal(moveStep(draft, key, 3), draft);
+  assert.deepEqual(namesOf(moveStep(draft, key, { index: 2 })), ["b", "c", "a"]);
+  assert.equal(moveStep(draft, key, { index: -1 }), draft);
+  assert.equal(moveStep(draft, key, { index: 3 }), draft);
 });
 
 test("a copy is a step of its own behind the first", () => {

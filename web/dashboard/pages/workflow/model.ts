@@ -1,6 +1,6 @@
 /** A workflow while it is edited: what is in the forms, and what a person does to its steps. */
 import type { components } from "../../../api/schema.d.ts";
-import { isSame, type JsonObject, kebab } from "../../values.ts";
+import { type JsonObject, kebab } from "../../values.ts";
 
 type Schemas = components["schemas"];
 export type Workflow = Schemas["Workflow"];
@@ -15,6 +15,18 @@ export type DraftVariant = {
   filters: JsonObject[];
   controlValues: JsonObject;
 };
+
+/** A path of a branch; the last one may be that of the runs for which no condition holds (`OTHERWISE`). */
+export type DraftPath = {
+  /** Names the path while it is edited: after its saved name, or one of its own until it is saved. */
+  key: string;
+  name: string;
+  condition?: JsonObject;
+  weight?: number;
+};
+
+/** Where a step within a branch stands: the keys of the branch and of its path. */
+export type Within = { branch: string; path: string };
 
 export type DraftStep = {
   /** Names the step while it is edited: its `_id`, or one of its own until it is saved. */
@@ -32,6 +44,10 @@ export type DraftStep = {
   replyCallback?: { active: boolean; url: string };
   /** What is merged into the requests to each provider, of chat and tool steps; null takes it away. */
   providerOverrides?: Record<string, JsonObject> | null;
+  /** Of a branch. Their steps are in the list of the draft. */
+  paths?: DraftPath[];
+  /** Absent if it is within no branch. */
+  within?: Within;
 };
 
 export type Draft = {
@@ -48,6 +64,7 @@ export type Draft = {
   tracking: { opens: boolean | null; clicks: boolean | null };
   /** Null: as the environment does. */
   takesReplies: boolean | null;
+  /** All steps in reading order: a branch, the steps of each of its paths, what follows. */
   steps: DraftStep[];
 };
 
@@ -62,63 +79,18 @@ export const STEP_KINDS: readonly StepKind[] = [
   "delay",
   "throttle",
   "custom",
+  "branch",
   "exit",
   "trigger",
 ];
+/** The key of the path where no condition holds. */
+export const OTHERWISE = "otherwise";
+/** Of the workflow itself, and of each path. */
 export const MAX_STEPS = 20;
-
-/** What a saved workflow has, in the shape of the forms. */
-export function draftOf(workflow: Workflow): Draft {
-  return {
-    name: workflow.name,
-    description: workflow.description ?? "",
-    tags: workflow.tags,
-    active: workflow.active,
-    severity: workflow.severity,
-    preferences: workflow.preferences,
-    payloadSchema: workflow.payloadSchema ?? null,
-    validatePayload: workflow.validatePayload,
-    isTranslationEnabled: workflow.isTranslationEnabled,
-    tracking: { opens: workflow.tracking?.opens ?? null, clicks: workflow.tracking?.clicks ?? null },
-    takesReplies: workflow.takesReplies ?? null,
-    steps: workflow.steps.map((step) => ({
-      key: step._id,
-      _id: step._id,
-      stepId: step.stepId,
-      name: step.name,
-      type: step.type as StepKind,
-      active: step.active,
-      controlValues: step.controlValues,
-      filters: step.filters,
-      shouldStopOnFail: step.shouldStopOnFail,
-      variants: step.variants.map((variant) => ({ key: variant._id, ...variant })),
-      ...(step.replyCallback && { replyCallback: step.replyCallback }),
-      ...(step.providerOverrides && { providerOverrides: step.providerOverrides }),
-    })),
-  };
-}
-
-/** The request that saves a draft. Preferences are sent only if they differ: what is read has every switch filled in. */
-export function bodyOf(draft: Draft, saved: Draft): Schemas["WorkflowPut"] {
-  const { preferences, description, steps, ...rest } = draft;
-  return {
-    ...rest,
-    description: description === "" ? null : description,
-    steps: steps.map(stepBodyOf),
-    ...(!isSame(preferences, saved.preferences) && { preferences: changedLayers(preferences, saved.preferences) }),
-  };
-}
-
-function changedLayers(now: Draft["preferences"], before: Draft["preferences"]): Schemas["PreferencesIn"] {
-  return {
-    ...(!isSame(now.default, before.default) && { workflow: now.default }),
-    ...(!isSame(now.user, before.user) && { user: now.user }),
-  };
-}
-
-export function stepBodyOf({ key: _, variants, ...step }: DraftStep): Schemas["StepIn"] {
-  return { ...step, variants: variants.map(({ key: __, ...variant }) => variant) };
-}
+export const MAX_ALL_STEPS = 100;
+export const MAX_PATHS = 10;
+/** So many branches may be around a step. */
+export const MAX_DEPTH = 5;
 
 /** A variant that starts with the content of its step, which is changed then. */
 export function newVariant(step: DraftStep, name: string): DraftVariant {
@@ -145,8 +117,14 @@ export function newStep(
     filters: [],
     shouldStopOnFail: false,
     variants: [],
+    ...(type === "branch" && { paths: FIRST_PATHS }),
   };
 }
+
+const FIRST_PATHS: DraftPath[] = [
+  { key: "path-1", name: "Path 1" },
+  { key: OTHERWISE, name: OTHERWISE },
+];
 
 const FIRST_VALUES: Partial<Record<StepKind, JsonObject>> = {
   digest: { type: "regular", amount: 10, unit: "minutes" },
@@ -154,44 +132,6 @@ const FIRST_VALUES: Partial<Record<StepKind, JsonObject>> = {
   throttle: { type: "fixed", threshold: 1, amount: 1, unit: "hours" },
   email: { subject: "", body: "" },
 };
-
-export function insertStep(draft: Draft, index: number, step: DraftStep): Draft {
-  return { ...draft, steps: draft.steps.toSpliced(index, 0, step) };
-}
-
-/** Move a step by its key to the place that it is to have then. */
-export function moveStep(draft: Draft, key: string, to: number): Draft {
-  const from = draft.steps.findIndex((step) => step.key === key);
-  const step = draft.steps[from];
-  if (!step || to === from || to < 0 || to >= draft.steps.length) {
-    return draft;
-  }
-  return { ...draft, steps: draft.steps.toSpliced(from, 1).toSpliced(to, 0, step) };
-}
-
-export function removeStep(draft: Draft, key: string): Draft {
-  return { ...draft, steps: draft.steps.filter((step) => step.key !== key) };
-}
-
-/** Put a copy behind a step; it is a step of its own. */
-export function duplicateStep(draft: Draft, key: string): { draft: Draft; key: string } {
-  const index = draft.steps.findIndex((step) => step.key === key);
-  const source = draft.steps[index];
-  if (!source) {
-    return { draft, key };
-  }
-  const fresh = newStep(source.type, source.name, draft.steps);
-  const copy: DraftStep = {
-    ...structuredClone(source),
-    key: fresh.key,
-    stepId: fresh.stepId,
-    variants: source.variants.map(({ _id: _, ...variant }, place) =>
-      structuredClone({ ...variant, key: `new-${place}` }),
-    ),
-  };
-  delete copy._id;
-  return { draft: insertStep(draft, index + 1, copy), key: copy.key };
-}
 
 export function changeStep(draft: Draft, key: string, changes: Partial<DraftStep>): Draft {
   return { ...draft, steps: draft.steps.map((step) => (step.key === key ? { ...step, ...changes } : step)) };

@@ -6,7 +6,7 @@ const OUTPUT = /\{\{-?\s*(.*?)-?\}\}/gs;
 const PATH = /(?<![\w.])payload((?:\.[A-Za-z_]\w*)+)(?![\w.[])/g;
 
 export function payloadOfTexts(steps: readonly DraftStep[]): JsonObject {
-  const text = JSON.stringify(steps.map((step) => [step.controlValues, step.filters, step.variants]));
+  const text = JSON.stringify(steps.map((step) => [step.controlValues, step.filters, step.variants, step.paths]));
   const payload: JsonObject = {};
   for (const [, output = ""] of text.matchAll(OUTPUT)) {
     for (const [, path = ""] of output.matchAll(PATH)) {

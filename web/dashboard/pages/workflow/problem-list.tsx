@@ -3,7 +3,7 @@ import { Status } from "../../../ui/status.tsx";
 import { texts } from "../../texts/editor.ts";
 import type { Draft, DraftStep } from "./model.ts";
 import { useEditorAddress } from "./parts.tsx";
-import { variantPath } from "./places.ts";
+import { partPath } from "./places.ts";
 import type { FieldProblem } from "./problems.ts";
 
 /** All problems and remarks, each with a link to its field. */
@@ -74,18 +74,22 @@ function Sentences({ kind, tone, title, count, all, draft, children }: Sentences
   );
 }
 
-/** Some sentences of the server begin with the verb; a variant is called by its name. */
+/** Some sentences of the server begin with the verb; a variant or a path is called by its name. */
 function sentenceOf({ path, message, isMissing }: FieldProblem, step: DraftStep | undefined): string {
-  const variant = step?.variants.find(({ key }) => path.startsWith(`${variantPath(key)}.`));
-  const place = variant ? path.slice(variantPath(variant.key).length + 1) : path;
+  const parts = [
+    ...(step?.variants ?? []).map((one) => ({ ...one, place: `${partPath("variants", one.key)}.` })),
+    ...(step?.paths ?? []).map((one) => ({ ...one, place: `${partPath("paths", one.key)}.` })),
+  ];
+  const part = parts.find(({ place }) => path.startsWith(place));
+  const place = part ? path.slice(part.place.length) : path;
   const sentence = isMissing || message.startsWith(place) ? message : `${place} ${message}`;
-  return variant ? `${variant.name}: ${sentence}` : sentence;
+  return part ? `${part.name}: ${sentence}` : sentence;
 }
 
 const PATIENCE = 40;
 
 /** Move the focus to the field of a path, once its form shows and its editor is loaded. */
-function focusField(path: string, attempts = 0): void {
+export function focusField(path: string, attempts = 0): void {
   const field = findField(path);
   const control = field && findControl(field, path);
   if (!control) {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changeStep, draftOf, type Workflow } from "./model.ts";
+import { changeStep, type Workflow } from "./model.ts";
 import { findProblems, problemsByPath, remarksByPath } from "./problems.ts";
+import { draftOf } from "./saved.ts";
 
 const schemas = { email: { dataSchema: { required: ["subject", "body"] }, uiSchema: {} } };
 const missing = (name: string) => `${name} is needed`;

@@ -1,14 +1,17 @@
 /** What is wrong with a workflow in the editor, by step and field. */
 import type { Refusal } from "../../document/state.ts";
 import { missingNames } from "../../schema-form/model.ts";
+import { texts } from "../../texts/editor.ts";
 import { isSame, valueAt } from "../../values.ts";
-import { type Draft, type DraftStep, draftOf, type Workflow } from "./model.ts";
-import { keyedPath, valueIn } from "./places.ts";
+import type { Draft, DraftStep, Workflow } from "./model.ts";
+import { isWeighted, namedPaths } from "./paths.ts";
+import { findStepAt, keyedPath, partPath, valueIn } from "./places.ts";
+import { draftOf, listSaved } from "./saved.ts";
 
 export type FieldProblem = {
   /** The key of the step; undefined for a setting of the workflow. */
   step?: string;
-  /** The path in the controls, or `filters…`, `variants.<key>…`, the name of a setting. */
+  /** The path in the controls, or `filters…`, `variants.<key>…`, `paths.<key>…`, the name of a setting. */
   path: string;
   message: string;
   /** Something that keeps the workflow from being saved or from running, as opposed to a remark. */
@@ -73,7 +76,8 @@ function stepProblems(
   missing: (name: string) => string,
 ): FieldProblem[] {
   const schema = schemas[step.type]?.dataSchema;
-  const lacking = missingNames(schema, step.controlValues).map((name) => ({
+  const names = step.paths ? missingOfPaths(step) : missingNames(schema, step.controlValues);
+  const lacking = names.map((name) => ({
     step: step.key,
     path: name,
     message: missing(titleOf(schema, name)),
@@ -83,10 +87,18 @@ function stepProblems(
   return [...lacking, ...savedProblems(step, saved)];
 }
 
+/** What decides of each path, and that there is one at all. */
+function missingOfPaths(branch: DraftStep): string[] {
+  const paths = namedPaths(branch);
+  const member = isWeighted(branch) ? "weight" : "condition";
+  const lacking = paths.filter((path) => path[member] === undefined);
+  return paths.length === 0 ? ["paths"] : lacking.map(({ key }) => `${partPath("paths", key)}.${member}`);
+}
+
 /** What the server found in a step when it was saved, as long as the field is as it was. */
 function savedProblems(step: DraftStep, saved: Workflow): FieldProblem[] {
   const before = draftOf(saved).steps.find((one) => one._id === step._id);
-  const { controls = {}, warnings = {} } = saved.steps.find((one) => one._id === step._id)?.issues ?? {};
+  const { controls = {}, warnings = {} } = listSaved(saved).find((one) => one._id === step._id)?.issues ?? {};
   if (!before) {
     return [];
   }
@@ -109,8 +121,12 @@ function isFoundAtOnce(path: string, step: DraftStep): boolean {
   return !path.startsWith("variants.") && (value === undefined || value === null || value === "");
 }
 
-/** How the form calls a control. */
+/** How the form calls a control, or what decides about a path. */
 function titleOf(schema: unknown, name: string): string {
+  const [, member] = /^paths\.[^.]+\.(.+)$/.exec(name) ?? [];
+  if (member) {
+    return texts.deciding[member] ?? member;
+  }
   const title = valueAt(schema, `properties.${name}.title`);
   return typeof title === "string" ? title : name;
 }
@@ -118,16 +134,16 @@ function titleOf(schema: unknown, name: string): string {
 /** What a save was refused for, as long as the field is as it was sent. */
 function refusedProblems(draft: Draft, { fields, sent }: Refusal<Draft>): FieldProblem[] {
   return Object.entries(fields).flatMap(([path, message]): FieldProblem[] => {
-    const found = /^steps\.(\d+)\.(?:controlValues\.)?(.+)$/.exec(path);
-    const before = found && sent.steps[Number(found[1])];
-    if (!found || !before) {
+    const found = findStepAt(path, sent.steps);
+    if (!found) {
       const [name = path] = path.split(".");
       const isAsSent = isSame(valueAt(draft, name), valueAt(sent, name));
       return isAsSent ? [{ path: name, message, isError: true }] : [];
     }
+    const before = found.step;
     const now = draft.steps.find((step) => step.key === before.key);
     // Issues name the controls of a variant without this part.
-    const inner = (found[2] ?? "").replace(/^(variants\.\d+\.)controlValues\./, "$1");
+    const inner = found.path.replace(/^(variants\.\d+\.)controlValues\./, "$1");
     const shown = keyedPath(inner, before);
     const isAsSent = now && isSame(valueIn(now, shown), valueIn(before, shown));
     return isAsSent ? [{ step: before.key, path: shown, message, isError: true }] : [];

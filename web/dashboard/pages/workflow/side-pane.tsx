@@ -7,14 +7,15 @@ import { TestEmail } from "../../preview/test-email.tsx";
 import { NotLoaded } from "../../shell/lazy-page.tsx";
 import type { TestPanelProps } from "../../test-panel/test-panel.tsx";
 import { texts } from "../../texts/editor.ts";
-import { type DraftStep, stepBodyOf } from "./model.ts";
+import type { DraftStep } from "./model.ts";
 import { partOf, useEditorAddress } from "./parts.tsx";
 import { SampleForm } from "./sample-form.tsx";
+import { stepBodiesOf } from "./saved.ts";
 import { isMessage } from "./step-controls.tsx";
 import type { Editor } from "./use-editor.ts";
 import type { Sample } from "./use-sample.ts";
 import { SAMPLE_EVENTS, sampleOf } from "./variables.ts";
-import { describeStep } from "./words.ts";
+import { describeDraft } from "./words.ts";
 
 type SidePaneProps = { editor: Editor; step: DraftStep | undefined; sample: Sample };
 
@@ -40,7 +41,7 @@ export function SidePane({ editor, step, sample }: SidePaneProps) {
         <TestPanel
           workflowId={editor.saved.workflowId}
           payloadSchema={editor.draft.payloadSchema ?? undefined}
-          unsavedSteps={editor.isDirty ? editor.draft.steps.map(stepBodyOf) : undefined}
+          unsavedSteps={editor.isDirty ? stepBodiesOf(editor.draft.steps) : undefined}
           subscriberId={sample.subscriberId}
           onSubscriberId={sample.setSubscriberId}
           payload={sample.payload}
@@ -63,7 +64,7 @@ function Preview({ editor, step, sample }: SidePaneProps) {
   if (!isMessage(step.type)) {
     return (
       <div class="stack">
-        <p>{describeStep(step.type, step.controlValues)}</p>
+        <p>{describeDraft(step)}</p>
         <p class="quiet">{texts.waits}</p>
       </div>
     );

@@ -40,6 +40,10 @@ const FIRST: Partial<Record<StepKind, readonly string[]>> = {
 };
 /** Edited elsewhere: the condition, and the kind of body with the body. */
 const ELSEWHERE = ["skip", "editorType"];
+/** Their texts are templates. */
+const WITH_TEMPLATES: readonly StepKind[] = ["in_app", "email", "sms", "chat", "push", "exit", "trigger"];
+/** The server names the widgets that published dashboards know, which write the identifier as a text. */
+const TRIGGER_WIDGETS = { properties: { workflowId: { component: "WORKFLOW_SELECT" } } };
 
 export function isMessage(type: StepKind): boolean {
   return ["in_app", "email", "sms", "chat", "push", "tool"].includes(type);
@@ -59,13 +63,13 @@ export function ControlsForm(props: ControlsFormProps) {
     <>
       <SchemaForm
         schema={schema.dataSchema}
-        widgets={schema.uiSchema}
+        widgets={type === "trigger" ? TRIGGER_WIDGETS : schema.uiSchema}
         values={values}
         onValues={onValues}
         problems={problems}
         remarks={remarks}
         path={path}
-        {...(isMessage(type) && { variables })}
+        {...(WITH_TEMPLATES.includes(type) && { variables })}
         disabled={disabled}
         without={ELSEWHERE}
         {...(first && { first })}

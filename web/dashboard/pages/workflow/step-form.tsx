@@ -1,24 +1,35 @@
 import { Button } from "../../../ui/button.tsx";
 import { CheckField, TextField } from "../../../ui/field.tsx";
-import { Conditions } from "../../conditions/conditions.tsx";
+import { lazyComponent } from "../../../ui/lazy.tsx";
+import { Conditions } from "../../conditions/lazy-conditions.tsx";
 import { JsonField } from "../../schema-form/json-field.tsx";
 import { useCan } from "../../session.ts";
+import { NotLoaded } from "../../shell/lazy-page.tsx";
 import { texts } from "../../texts/editor.ts";
 import { texts as runTexts } from "../../texts/runs.ts";
 import { texts as stepTexts } from "../../texts/steps.ts";
 import { isObject, type JsonObject } from "../../values.ts";
-import { changeStep, type DraftStep } from "./model.ts";
+import { changeStep, type DraftStep, type StepKind } from "./model.ts";
 import { problemUnder } from "./problems.ts";
 import { Section } from "./section.tsx";
 import { ControlsForm, isMessage, type StepFormProps } from "./step-controls.tsx";
 import { Variants } from "./variants.tsx";
-import { describeStep } from "./words.ts";
+import { describeDraft } from "./words.ts";
+
+const BranchForm = lazyComponent<StepFormProps>(() => import("./branch-form.tsx"), NotLoaded);
+
+const TITLES: Partial<Record<StepKind, string>> = {
+  custom: texts.values,
+  branch: texts.paths,
+  exit: texts.ends,
+  trigger: texts.triggers,
+};
 
 /** Everything about one step. */
 export function StepForm(props: StepFormProps) {
   const { step, schema, problems, remarks, variables, canWrite } = props;
   const set = (changes: Partial<DraftStep>) => props.change((before) => changeStep(before, step.key, changes));
-  const contentTitle = isMessage(step.type) ? texts.content : step.type === "custom" ? texts.values : texts.timing;
+  const contentTitle = TITLES[step.type] ?? (isMessage(step.type) ? texts.content : texts.timing);
   return (
     <div class="stack">
       <Section
@@ -35,9 +46,7 @@ export function StepForm(props: StepFormProps) {
         }
       >
         <p class="quiet">
-          {isMessage(step.type) || step.type === "custom"
-            ? stepTexts.about[step.type]
-            : describeStep(step.type, step.controlValues)}
+          {isMessage(step.type) || step.type === "custom" ? stepTexts.about[step.type] : describeDraft(step)}
         </p>
         <div data-path="name">
           <TextField
@@ -50,16 +59,20 @@ export function StepForm(props: StepFormProps) {
         </div>
       </Section>
       <Section title={contentTitle}>
-        <ControlsForm
-          type={step.type}
-          schema={schema}
-          values={step.controlValues}
-          onValues={(controlValues) => set({ controlValues })}
-          problems={problems}
-          remarks={remarks}
-          variables={variables}
-          disabled={!canWrite}
-        />
+        {step.paths ? (
+          <BranchForm {...props} />
+        ) : (
+          <ControlsForm
+            type={step.type}
+            schema={schema}
+            values={step.controlValues}
+            onValues={(controlValues) => set({ controlValues })}
+            problems={problems}
+            remarks={remarks}
+            variables={variables}
+            disabled={!canWrite}
+          />
+        )}
       </Section>
       <ConditionsSection {...props} set={set} />
       {(isMessage(step.type) || step.variants.length > 0) && (

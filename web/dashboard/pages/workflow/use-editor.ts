@@ -4,7 +4,8 @@ import { api, dataOf } from "../../../api/client.ts";
 import { type Edited, type StoredKind, useDocument } from "../../document/use-document.ts";
 import { texts } from "../../texts/editor.ts";
 import { rebase, withIds } from "./merge.ts";
-import { bodyOf, type Draft, draftOf, type Workflow } from "./model.ts";
+import type { Draft, Workflow } from "./model.ts";
+import { bodyOf, draftOf } from "./saved.ts";
 
 export type Editor = Edited<Workflow, Draft> & {
   /** The ids that new steps got when they were saved, by their keys until then. */

@@ -1,6 +1,8 @@
 /** The JSON Schema of the variables of a step, also of one that has moved or is not saved. */
 import { isObject, type JsonObject } from "../../values.ts";
 import type { Draft, DraftStep, Workflow } from "./model.ts";
+import { listSaved } from "./saved.ts";
+import { listEarlier } from "./tree.ts";
 
 const OUTPUTS: Partial<Record<DraftStep["type"], readonly string[]>> = {
   in_app: ["seen", "read", "lastSeenDate", "lastReadDate", "messageId"],
@@ -13,11 +15,11 @@ const OUTPUTS: Partial<Record<DraftStep["type"], readonly string[]>> = {
 
 /** What the server describes, with the payload and the earlier steps as they are in the editor. */
 export function variablesOf(step: DraftStep, draft: Draft, saved: Workflow): JsonObject {
-  const described = saved.steps.find((one) => one._id === step._id) ?? saved.steps.at(-1);
+  const all = listSaved(saved);
+  const described = all.find((one) => one._id === step._id) ?? all.at(-1);
   const properties = membersOf(described?.variables);
-  const place = draft.steps.findIndex((one) => one.key === step.key);
-  const earlier = draft.steps.slice(0, place).filter((one) => one.active);
-  const known = Object.assign({}, ...saved.steps.map((one) => membersOf(membersOf(one.variables).steps)));
+  const earlier = listEarlier(draft.steps, step.key).filter((one) => one.active);
+  const known = Object.assign({}, ...all.map((one) => membersOf(membersOf(one.variables).steps)));
   const outputs = earlier.map((one) => [one.stepId, known[one.stepId] ?? outputOf(one)]);
   return {
     type: "object",
@@ -34,8 +36,7 @@ export const SAMPLE_EVENTS = 2;
 /** What a step sees in the preview besides person and payload; digests before it have some events of that payload. */
 export function sampleOf(step: DraftStep, draft: Draft, workflowId: string, payload: JsonObject) {
   const { name, tags, severity } = draft;
-  const place = draft.steps.findIndex((one) => one.key === step.key);
-  const digests = draft.steps.slice(0, place).filter((one) => one.active && one.type === "digest");
+  const digests = listEarlier(draft.steps, step.key).filter((one) => one.active && one.type === "digest");
   const payloads = digests.length > 0 ? Array<JsonObject>(SAMPLE_EVENTS).fill(payload) : [];
   const events = payloads.map((one, index) => ({ id: `event-${index + 1}`, time: SAMPLE_TIME, payload: one }));
   return {

@@ -1,10 +1,10 @@
 import { Button } from "../../../ui/button.tsx";
 import { TextField } from "../../../ui/field.tsx";
-import { Conditions } from "../../conditions/conditions.tsx";
+import { Conditions } from "../../conditions/lazy-conditions.tsx";
 import { texts } from "../../texts/editor.ts";
 import type { JsonObject } from "../../values.ts";
 import { type DraftVariant, newVariant } from "./model.ts";
-import { variantPath } from "./places.ts";
+import { partPath } from "./places.ts";
 import { problemUnder } from "./problems.ts";
 import { ControlsForm, type StepFormProps } from "./step-controls.tsx";
 
@@ -51,7 +51,7 @@ type VariantProps = StepFormProps & {
 
 function Variant({ variant, index, onVariant, onRemove, step, schema, problems, remarks, ...context }: VariantProps) {
   const { variables, sample, canWrite } = context;
-  const place = variantPath(variant.key);
+  const place = partPath("variants", variant.key);
   return (
     <fieldset class="schema-group" data-path={place}>
       <legend>

@@ -1,7 +1,13 @@
 /** What a step does, in a sentence. */
 import { texts } from "../../texts/steps.ts";
 import { isObject, type JsonObject } from "../../values.ts";
-import type { StepKind } from "./model.ts";
+import type { DraftStep, StepKind } from "./model.ts";
+import { namedPaths } from "./paths.ts";
+
+/** Of a step in the editor, whose paths are beside its values. */
+export function describeDraft(step: DraftStep): string {
+  return describeStep(step.type, step.paths ? { paths: namedPaths(step) } : step.controlValues);
+}
 
 export function describeStep(type: StepKind, values: JsonObject): string {
   switch (type) {

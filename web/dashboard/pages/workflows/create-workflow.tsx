@@ -9,7 +9,8 @@ import { texts as runTexts } from "../../texts/runs.ts";
 import { texts as stepTexts } from "../../texts/steps.ts";
 import { texts } from "../../texts/workflows.ts";
 import { kebab } from "../../values.ts";
-import { newStep, STEP_KINDS, type StepKind, stepBodyOf } from "../workflow/model.ts";
+import { newStep, STEP_KINDS, type StepKind } from "../workflow/model.ts";
+import { stepBodiesOf } from "../workflow/saved.ts";
 
 type CreateWorkflowProps = { onClose: () => void; onCreated: (workflowId: string, step: string | undefined) => void };
 
@@ -21,7 +22,7 @@ export function CreateWorkflow({ onClose, onCreated }: CreateWorkflowProps) {
   const workflowId = typedId ?? kebab(name);
   const creating = useAction(async () => {
     const layout = first === "email" ? await findDefaultLayout() : undefined;
-    const steps = first === "" ? [] : [firstStep(first, layout)];
+    const steps = first === "" ? [] : firstSteps(first, layout);
     const body = { name, workflowId, active: true, steps };
     const made = dataOf(await api.POST("/v2/workflows", { body }));
     onCreated(made.workflowId, made.steps[0]?.stepId);
@@ -62,7 +63,7 @@ export function CreateWorkflow({ onClose, onCreated }: CreateWorkflowProps) {
   );
 }
 
-function firstStep(kind: StepKind, layout: string | undefined) {
+function firstSteps(kind: StepKind, layout: string | undefined) {
   const step = newStep(kind, runTexts.stepTypes[kind], [], layout);
-  return stepBodyOf({ ...step, controlValues: { ...step.controlValues, ...texts.starters[kind] } });
+  return stepBodiesOf([{ ...step, controlValues: { ...step.controlValues, ...texts.starters[kind] } }]);
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { CheckField, TextField } from "../../../../ui/field.tsx";
-import { Conditions } from "../../../conditions/conditions.tsx";
+import Conditions from "../../../conditions/conditions.tsx";
 import type { Provider } from "../../../parts/providers.ts";
 import { texts } from "../../../texts/integrations.ts";
 import { isOrdered } from "../../integrations/model.ts";
