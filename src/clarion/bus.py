@@ -18,12 +18,14 @@ class Signal(StrEnum):
 
 
 class InboxChange(Struct, frozen=True, kw_only=True):
-    """What changed in the inbox of one person: messages arrived, or only the counts may be different."""
+    """What changed in the inbox of one person: messages arrived or changed, or only the counts may be different."""
 
     environment_id: EnvironmentId
     subscriber_id: SubscriberId
     arrived: tuple[MessageId, ...] = ()
     """New messages, and those that came back from a snooze; in the order of their arrival."""
+    changed: tuple[MessageId, ...] = ()
+    """Messages that have new content or are withdrawn."""
 
 
 class Bus:

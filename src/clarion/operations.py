@@ -26,6 +26,7 @@ import clarion.members.links.routes
 import clarion.members.oidc.routes
 import clarion.members.sessions.routes
 import clarion.members.team.routes
+import clarion.messages.change_routes
 import clarion.messages.routes
 import clarion.monitoring.routes
 import clarion.preferences.routes
@@ -89,6 +90,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.integrations.routes,
     clarion.integrations.auto_configuration,
     clarion.messages.routes,
+    clarion.messages.change_routes,
     clarion.inbox.server_routes,
     clarion.receipts.routes,
     clarion.replies.routes,

@@ -173,7 +173,7 @@ SCOPE_DESCRIPTIONS = {
     Scope.PREFERENCES_READ: "Read the preferences of subscribers.",
     Scope.PREFERENCES_WRITE: "Change the preferences of subscribers.",
     Scope.MESSAGES_READ: "Read messages of all channels, the outbox and suppressed addresses.",
-    Scope.MESSAGES_WRITE: "Mark and delete messages, and suppress addresses or clear them.",
+    Scope.MESSAGES_WRITE: "Mark, change, withdraw and delete messages, and suppress addresses or clear them.",
     Scope.EVENTS_READ: "Read triggered events with what became of them, and dead letters.",
     Scope.EVENTS_WRITE: "Trigger workflows, cancel triggers, and redrive dead letters.",
     Scope.WEBHOOKS_READ: "List webhook endpoints, without their secrets, and deliveries to them.",

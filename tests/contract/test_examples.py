@@ -180,6 +180,7 @@ def tell_of_inbox(story: Story) -> None:
 def tell_of_messages(story: Story) -> None:
     story.known |= {"messageId": story.known["notificationId"], "actionType": "primary"}
     for operation in (
+        "PATCH /v1/messages/{messageId}",
         "POST /v1/subscribers/{subscriberId}/messages/{messageId}/actions/{actionType}",
         "PATCH /v2/topics/{topicKey}/subscriptions/{identifier}",
         "PATCH /v2/subscribers/{subscriberId}/notifications/{notificationId}/snooze",

@@ -83,6 +83,7 @@ BODIES: dict[tuple[str, str], Any] = {
     },
     ("POST", "/v1/subscribers/{subscriberId}/messages/mark-as"): {"messageId": MISSING["messageId"], "markAs": "read"},
     ("POST", "/v1/subscribers/{subscriberId}/messages/mark-all"): {"markAs": "read"},
+    ("PATCH", "/v1/messages/{messageId}"): {"body": "Taken over"},
     ("POST", "/v1/subscribers/{subscriberId}/messages/{messageId}/actions/{actionType}"): {"status": "done"},
     ("PATCH", "/v2/topics/{topicKey}/subscriptions/{identifier}"): {"name": "Taken over"},
     **{

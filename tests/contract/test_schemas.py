@@ -27,6 +27,8 @@ FREE_TEXTS = {
     "IntegrationCredentials.state": "any text of an alert",
     "Skipped.reason": "a sentence",
     "RunsEnd.reason": "a sentence",
+    "MessageChange.reason": "a sentence, or the words of a provider",
+    "WithdrawnMessage.reason": "a sentence",
     "DeadLetterSelection.reason": "the words of a provider",
     "GET /v1/dead-letters/counts?reason": "the words of a provider",
     "GET /v1/dead-letters?reason": "the words of a provider",

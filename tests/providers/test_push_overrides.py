@@ -73,8 +73,9 @@ async def test_a_notification_of_fcm_has_no_payload_of_the_trigger() -> None:
 async def test_fcm_gets_options_of_all_platforms_from_one_override() -> None:
     message = await send_fcm(ttl=60, priority="high", collapseId="o7", subtitle="Two", mutableContent=True)
 
-    assert message["android"] == {"priority": "HIGH", "ttl": "60s", "collapse_key": "o7"}
-    assert message["webpush"] == {"headers": {"TTL": "60", "Urgency": "high", "Topic": "o7"}}
+    tag = {"notification": {"tag": MESSAGE_ID}}
+    assert message["android"] == {"priority": "HIGH", "ttl": "60s", "collapse_key": "o7"} | tag
+    assert message["webpush"] == {"headers": {"TTL": "60", "Urgency": "high", "Topic": "o7"}} | tag
     assert message["apns"]["headers"] == {
         "apns-priority": "10",
         "apns-expiration": "1767225660",
@@ -104,14 +105,21 @@ async def test_fcm_gets_the_shapes_of_the_admin_sdk_as_the_api_wants_them() -> N
         "collapse_key": "k",
         "data": {"n": "1"},
         "notification": {
+            "tag": MESSAGE_ID,
             "notification_priority": "PRIORITY_HIGH",
             "visibility": "PUBLIC",
             "vibrate_timings": ["0.2s", "0.5s"],
             "event_time": "2026-01-01T00:00:00Z",
         },
     }
-    assert message["apns"] == {"payload": {"aps": {"mutable-content": 1, "alert": {"title-loc-key": "T"}, "custom": 1}}}
-    assert message["webpush"] == {"headers": {"TTL": "60"}, "data": {"n": "1"}, "fcm_options": {"link": "/foo"}}
+    aps = {"mutable-content": 1, "alert": {"title-loc-key": "T"}, "custom": 1}
+    assert message["apns"] == {"headers": {"apns-collapse-id": MESSAGE_ID}, "payload": {"aps": aps}}
+    assert message["webpush"] == {
+        "headers": {"TTL": "60"},
+        "notification": {"tag": MESSAGE_ID},
+        "data": {"n": "1"},
+        "fcm_options": {"link": "/foo"},
+    }
 
 
 @pytest.mark.parametrize(

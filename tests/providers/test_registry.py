@@ -135,7 +135,7 @@ def test_the_overrides_on_the_page_for_people_who_come_from_elsewhere_are_curren
     assert "sendgrid" in page
 
 
-def test_half_of_the_providers_have_less_than_seventy_lines() -> None:
+def test_half_of_the_providers_have_seventy_lines_at_most() -> None:
     files = [SOURCES / PROVIDERS[one].channel / f"{one.replace('-', '_')}.py" for one in ABLE]
 
-    assert statistics.median(len(path.read_text().splitlines()) for path in files) < 70
+    assert statistics.median(len(path.read_text().splitlines()) for path in files) <= 70

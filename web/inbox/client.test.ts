@@ -176,6 +176,15 @@ test("real time emits notifications in the shape of lists, and counts", async ()
   assert.equal(notification.secondaryAction, null);
   assert.equal(notification.redirect?.url, "/somewhere");
 
+  const updated = next("updated");
+  server.push("notification_updated", {
+    message: { _id: "n1", content: "Changed", read: false, seen: false, archived: false, createdAt: "2026-01-01", cta },
+  });
+  assert.equal((await updated).body, "Changed");
+  const removed = next("removed");
+  server.push("notification_removed", { messageId: "n1" });
+  assert.equal(await removed, "n1");
+
   const counted = next("counts");
   server.push("unread_count_changed", { counts: { total: 7, severity: { high: 7, medium: 0, low: 0, none: 0 } } });
   assert.equal((await counted).total, 7);

@@ -36,6 +36,8 @@ export interface ClientEvents {
   /** The unread counts, whenever they may have changed. */
   counts: Counts;
   received: Notification;
+  updated: Notification;
+  removed: string;
   /** The connection came back: the newest notifications, among them those that arrived in between. */
   caughtUp: Page;
   /** Whether real time is connected. */
@@ -358,6 +360,10 @@ export class InboxClient extends Emitter<ClientEvents> {
   #receive(name: string, data: unknown): void {
     if (name === "notification_received") {
       this.emit("received", notificationOf((data as { message: PushedMessage }).message));
+    } else if (name === "notification_updated") {
+      this.emit("updated", notificationOf((data as { message: PushedMessage }).message));
+    } else if (name === "notification_removed") {
+      this.emit("removed", (data as { messageId: string }).messageId);
     } else if (name === "unread_count_changed") {
       this.emit("counts", (data as { counts: Counts }).counts);
     }

@@ -203,6 +203,8 @@ export class ClarionInbox extends HTMLElement implements Host {
     });
     client.on("counts", (counts) => this.#count(counts));
     client.on("received", (one) => this.#receive(one));
+    client.on("updated", (one) => this.#list.changeAll((other) => (other.id === one.id ? one : other)));
+    client.on("removed", (id) => this.#list.remove(id));
     client.on("caughtUp", (page) => this.isOpen && this.#list.catchUp(page));
     void this.#connect(client);
   }

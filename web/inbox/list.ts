@@ -177,7 +177,7 @@ export class ListView implements ItemActions {
       });
     };
     this.#deletion = { send, timer: setTimeout(send, DELETE_AFTER) };
-    this.#remove(one.id);
+    this.remove(one.id);
     this.#host.say(this.#host.texts.deletedOne, () => {
       clearTimeout(this.#deletion?.timer);
       this.#deletion = undefined;
@@ -251,7 +251,7 @@ export class ListView implements ItemActions {
   /** Shows a notification in its place, or takes it out if it does not belong into this view. */
   #put(one: Notification): void {
     if (!this.#fits(one)) {
-      this.#remove(one.id);
+      this.remove(one.id);
       return;
     }
     const items = [...this.#items];
@@ -270,7 +270,7 @@ export class ListView implements ItemActions {
     return fitsView(one, this.view, this.tab?.tags);
   }
 
-  #remove(id: string): void {
+  remove(id: string): void {
     this.#setItems(this.#items.filter((one) => one.id !== id));
   }
 

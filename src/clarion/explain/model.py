@@ -59,6 +59,7 @@ class DecisionKind(StrEnum):
     BRANCH = "branch"
     EXIT = "exit"
     TRIGGER = "trigger"
+    CHANGE = "change"
 
 
 STEP_KINDS = {

@@ -1,6 +1,6 @@
 """All codes of execution details, each with the rule that makes a decision of it; a test finds one that is missing."""
 
-from clarion.explain import branching, reached, sending, waiting
+from clarion.explain import branching, changing, reached, sending, waiting
 from clarion.explain.model import STEP_KINDS, Decision, DecisionKind, Verdict
 from clarion.explain.observed import Observed, Rule, clicked, decide_always, give_up, note_attempt, replied, reported
 from clarion.jobs.details import DetailCode, DetailStatus, code_of
@@ -192,6 +192,16 @@ RULES: dict[str | None, Rule] = {
     DetailCode.REPLIED: replied,
     DetailCode.OPENED_BY_MACHINE: reported(Verdict.PASSED, "a program loaded the message, which is no open"),
     DetailCode.CLICKED_BY_MACHINE: reported(Verdict.PASSED, "a program followed a link, which is no click"),
+    DetailCode.MESSAGE_UPDATING: changing.under_way,
+    DetailCode.MESSAGE_UPDATED: changing.done,
+    DetailCode.MESSAGE_NOT_UPDATED: changing.not_done,
+    DetailCode.MESSAGE_WITHDRAWING: changing.under_way,
+    DetailCode.MESSAGE_WITHDRAWN: changing.done,
+    DetailCode.MESSAGE_NOT_WITHDRAWN: changing.not_done,
+    DetailCode.WITHDRAWN_BEFORE_SENT: decide_always(
+        DecisionKind.CHANGE, Verdict.STOPPED, "The message was withdrawn before it was sent: nobody got it."
+    ),
+    DetailCode.CHANGE_FAILED: changing.refused,
     DetailCode.MESSAGE_DELETED: sending.deleted,
     DetailCode.CANCELED: sending.canceled,
     DetailCode.EXPIRED: sending.expired,

@@ -21,6 +21,8 @@ _REACH = MAX_INBOX_COUNT + 1
 
 IS_UNREAD = "t.channel = 'in_app' AND NOT t.read AND NOT t.archived AND t.snoozed_until IS NULL"
 """As the index of unread messages says it."""
+IS_SHOWN = "t.change IS DISTINCT FROM 'withdrawn'"
+"""Whether a message is in its inbox at all; those that are withdrawn are archived, so that only archives ask."""
 LIST_TAGGED_WORKFLOWS = sql("SELECT id, tags FROM workflows WHERE environment_id = :environment_id AND tags <> '[]'")
 
 
@@ -158,7 +160,8 @@ def _split(wanted: InboxFilter, *, is_ordered: bool) -> tuple[list[str], list[st
     terms.append("t.channel = 'in_app'")
     if wanted.snoozed is False:
         terms.append(_unsearched("t.snoozed_until IS NULL"))
-    return terms, [f"t.archived = {str(one).upper()}" for one in ((False, True) if archived is None else (archived,))]
+    parts = {False: "t.archived = FALSE", True: f"t.archived = TRUE AND {IS_SHOWN}"}
+    return terms, [parts[one] for one in ((False, True) if archived is None else (archived,))]
 
 
 def _split_unread(wanted: InboxFilter, *, is_ordered: bool) -> list[str]:

@@ -9,7 +9,7 @@ from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.errors import NotFound
 from clarion.ids import JobId, MessageId, id_text
-from clarion.inbox.conditions import describe_filter, load_parameters
+from clarion.inbox.conditions import IS_SHOWN, describe_filter, load_parameters
 from clarion.inbox.filters import InboxFilter
 from clarion.inbox.listing import COLUMNS, inbox_message_of
 from clarion.messages.model import InboxMessage, InboxOwner
@@ -18,7 +18,7 @@ from clarion.subscribers.model import Subscriber
 FIND_FOR_UPDATE = sql(f"""
     SELECT {COLUMNS} FROM messages AS t
     WHERE t.environment_id = :environment_id AND t.id = :id
-    AND t.subscriber_id = :subscriber_id AND t.channel = 'in_app'
+    AND t.subscriber_id = :subscriber_id AND t.channel = 'in_app' AND {IS_SHOWN}
     AND (CAST(:is_any_context AS BOOLEAN) OR t.context_keys IS NOT DISTINCT FROM CAST(:context_keys AS TEXT))
     {{for_update}}
 """)

@@ -178,6 +178,20 @@ class DetailCode(StrEnum):
     OPENED_BY_MACHINE = "opened_by_machine", DetailStatus.SUCCESS, "Message loaded by a program, not counted as opened"
     CLICKED_BY_MACHINE = "clicked_by_machine", DetailStatus.SUCCESS, "Link followed by a program, not counted"
 
+    # It is changed after it was made.
+    MESSAGE_UPDATING = "message_updating", DetailStatus.PENDING, "Message is being changed at its provider"
+    MESSAGE_UPDATED = "message_updated", DetailStatus.SUCCESS, "Message was changed"
+    MESSAGE_NOT_UPDATED = "message_not_updated", DetailStatus.WARNING, "Message could not be changed"
+    MESSAGE_WITHDRAWING = "message_withdrawing", DetailStatus.PENDING, "Message is being taken back at its provider"
+    MESSAGE_WITHDRAWN = "message_withdrawn", DetailStatus.SUCCESS, "Message was withdrawn"
+    MESSAGE_NOT_WITHDRAWN = "message_not_withdrawn", DetailStatus.WARNING, "Message could not be withdrawn"
+    WITHDRAWN_BEFORE_SENT = (
+        "withdrawn_before_sent",
+        DetailStatus.SUCCESS,
+        "The message was withdrawn before it was sent",
+    )
+    CHANGE_FAILED = "change_failed", DetailStatus.WARNING, "The provider did not take the change of the message"
+
     # It ends in another way.
     MESSAGE_DELETED = "message_deleted", DetailStatus.SUCCESS, "Message was deleted"
     CANCELED = "canceled", DetailStatus.SUCCESS, "Step canceled"

@@ -25,7 +25,7 @@ _WAITED_UNTIL = """
     ) END
 """
 LIST_DUE_SENDS = sql(f"""
-    SELECT id, notification_id, step, provider_id, attempt, status, put_off_since, priority,
+    SELECT id, notification_id, step, provider_id, attempt, status, put_off_since, priority, dead_at,
         {CONFIGURATION_VERSION} AS configuration_version, {_WAITED_UNTIL} AS waited_until
     FROM jobs
     WHERE environment_id = :environment_id AND queue = 2 AND type = :channel AND priority = :priority
@@ -55,16 +55,16 @@ RENEW_LEASES = sql("""
 """)
 FIND_ATTEMPT = sql("SELECT attempt, status FROM jobs WHERE environment_id = :environment_id AND id = :id")
 LOCK_ATTEMPTS = sql(f"""
-    SELECT id, attempt, status, {CONFIGURATION_VERSION} AS configuration_version FROM jobs
+    SELECT id, attempt, status, changed_at, {CONFIGURATION_VERSION} AS configuration_version FROM jobs
     WHERE environment_id = :environment_id AND id {{any:ids}} AND status IN ('running', 'canceled') {{for_update}}
 """)
 RECORD_ATTEMPTS = sql(f"""
     UPDATE jobs
     SET status = :status, provider_id = :provider_id, details = {APPENDED_DETAIL}, due_at = :due_at,
         queue = :queue, attempt = :attempt, outputs = :outputs, put_off_since = :put_off_since,
-        dead_at = :dead_at, updated_at = :now
+        dead_at = :dead_at, changed_at = :changed_at, updated_at = :now
     {{each: environment_id uuid, id uuid, status text, provider_id text, detail text, due_at bigint,
-        queue smallint, attempt integer, outputs text, put_off_since bigint, dead_at bigint}}
+        queue smallint, attempt integer, outputs text, put_off_since bigint, dead_at bigint, changed_at bigint}}
     WHERE environment_id = :environment_id AND id = :id
 """)
 MAX_DETAILS_BYTES = 64 * 1024
@@ -77,6 +77,17 @@ REDRIVE = sql(f"""
         details = CASE WHEN octet_length(details) > {MAX_DETAILS_BYTES} THEN :first ELSE {APPENDED_DETAIL} END
     WHERE environment_id = :environment_id AND dead_at IS NOT NULL AND id {{any:ids}}
     RETURNING id
+""")
+
+# A job that is running looks for changes when its attempt is recorded; one that has ended gets attempts of its own.
+QUEUE_CHANGES = sql(f"""
+    UPDATE jobs SET
+        changed_at = :now, queue = 2, updated_at = :now,
+        due_at = CASE WHEN status = 'running' THEN due_at ELSE :now END,
+        attempt = CASE WHEN status IN ('queued', 'delayed', 'running') THEN attempt
+            ELSE (attempt / {ATTEMPTS_PER_DRIVE} + 1) * {ATTEMPTS_PER_DRIVE} END,
+        status = CASE WHEN status = 'running' THEN status ELSE 'queued' END
+    WHERE environment_id = :environment_id AND id {{any:ids}}
 """)
 
 DISCARD = sql(f"""
@@ -96,6 +107,8 @@ class JobAttempt(Struct, frozen=True):
     """Whether the job was canceled since it was claimed."""
     configuration_version: int
     """Of the environment, at this moment."""
+    has_changes: bool = False
+    """Whether messages that a provider has were changed, or may have been during the attempt."""
 
 
 class PostponedSend(Struct, frozen=True, kw_only=True):
@@ -185,7 +198,13 @@ async def lock_attempts(db: Connection, environment_id: EnvironmentId, ids: Iter
     """Lock those of the jobs that are running, or were when they were canceled."""
     rows = await db.fetch(LOCK_ATTEMPTS, environment_id=environment_id, ids=sorted(ids))
     return {
-        row["id"]: JobAttempt(row["attempt"], row["status"] == "canceled", row["configuration_version"]) for row in rows
+        row["id"]: JobAttempt(
+            number=row["attempt"],
+            is_canceled=row["status"] == "canceled",
+            configuration_version=row["configuration_version"],
+            has_changes=row["changed_at"] is not None,
+        )
+        for row in rows
     }
 
 
@@ -197,7 +216,9 @@ async def record_attempts(
     await db.execute_many(RECORD_ATTEMPTS, rows)
 
 
-def attempt_row(job: Job, *, put_off_since: Millis | None, dead_at: Millis | None) -> dict[str, Any]:
+def attempt_row(
+    job: Job, *, put_off_since: Millis | None, dead_at: Millis | None, changed_at: Millis | None = None
+) -> dict[str, Any]:
     """A finished attempt as `record_attempts` takes it; `job.details` are those of this attempt alone."""
     return {
         "id": job.id,
@@ -210,6 +231,7 @@ def attempt_row(job: Job, *, put_off_since: Millis | None, dead_at: Millis | Non
         "outputs": None if job.outputs is None else json_text(job.outputs),
         "put_off_since": put_off_since,
         "dead_at": dead_at,
+        "changed_at": changed_at,
     }
 
 
@@ -220,6 +242,13 @@ async def redrive(
     dropped = {"dropped": f"The details of earlier attempts had more than {MAX_DETAILS_BYTES} bytes"}
     first = f"[{json_text(replace(detail, raw=dropped))}]"
     return await _change_dead(db, REDRIVE, environment_id, ids, now, detail=json_text(detail), first=first)
+
+
+async def queue_changes(db: Connection, environment_id: EnvironmentId, ids: Iterable[JobId], now: Millis) -> None:
+    """Have jobs change messages that providers have already."""
+    wanted = sorted(set(ids))
+    if wanted:
+        await db.execute(QUEUE_CHANGES, environment_id=environment_id, ids=wanted, now=now)
 
 
 async def discard(

@@ -16,7 +16,7 @@ from clarion.db.query import Insert, Query, sql
 from clarion.ids import EnvironmentId, JobId, NotificationId, find_id
 from clarion.jobs.details import APPENDED_DETAIL, DetailCode, ExecutionDetail, decode_details
 from clarion.jobs.lanes import IN_LANES, LaneSet
-from clarion.jobs.model import Job, JobQueue, Priority
+from clarion.jobs.model import ATTEMPTS_PER_DRIVE, Job, JobQueue, Priority
 from clarion.jsontext import json_text, json_value
 from clarion.vocabulary import JobStatus, StepType
 
@@ -75,12 +75,13 @@ LIST_DIGEST_JOBS = sql("""
     AND status IN ('delayed', 'merged', 'completed')
 """)
 # A job whose attempt is under way is canceled too: it is recorded as completed if the provider takes the message, and
-# is not tried again if it does not.
+# is not tried again if it does not. One that only changes messages that were sent is left alone.
 CANCEL = sql(f"""
     UPDATE jobs SET
         status = 'canceled', queue = NULL, due_at = NULL, updated_at = :now, details = {APPENDED_DETAIL}
     WHERE environment_id = :environment_id AND notification_id {{any:run_ids}}
     AND status IN ('pending', 'queued', 'delayed', 'running')
+    AND (changed_at IS NULL OR attempt < {ATTEMPTS_PER_DRIVE})
 """)
 CANCEL_MERGED = sql(f"""
     UPDATE jobs SET status = 'canceled', updated_at = :now, details = {APPENDED_DETAIL}

@@ -18,7 +18,7 @@ BY_RETENTION = {"by": "retention"}
 
 async def note_deleted(call: Call, job_ids: Iterable[JobId]) -> None:
     """Note that the caller deleted messages of jobs."""
-    await note_deleted_by(call.db, call.environment_id, job_ids, _describe_caller(call), call.now)
+    await note_deleted_by(call.db, call.environment_id, job_ids, describe_caller(call), call.now)
 
 
 async def note_deleted_by(
@@ -28,7 +28,8 @@ async def note_deleted_by(
     await append_to_all(db, environment_id, job_ids, detail)
 
 
-def _describe_caller(call: Call) -> dict[str, Any]:
+def describe_caller(call: Call) -> dict[str, Any]:
+    """Who deletes or changes a message, as execution details tell it."""
     if call.caller.session is not None:
         return BY_SUBSCRIBER
     actor = author_of(call).actor

@@ -72,6 +72,10 @@ class Message(Struct, frozen=True, kw_only=True):
     tracking: Tracking | None = None
     context_keys: list[str] | None = None
     """Of its trigger; None: it has no contexts."""
+    change: str | None = None
+    """What became of its last change, a `ChangeState`; None: it was never changed."""
+    change_reason: str | None = None
+    changed_at: Millis | None = None
     created_at: Millis
     updated_at: Millis
 

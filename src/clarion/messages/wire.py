@@ -8,8 +8,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from clarion.clock import Millis, iso_text
 from clarion.contexts.wire import ContextKeysFilter
 from clarion.http.pages import PageNumber
-from clarion.http.wire import DateTimeText, DeviceToken, SecretUrl, Wire, given
+from clarion.http.wire import DateTimeText, DeviceToken, SecretUrl, Wire, given, one_of
 from clarion.ids import OrganizationId, id_text
+from clarion.messages.changes import ChangeState
 from clarion.messages.model import Message, MessageOrigin
 from clarion.providers.builtin import BuiltinNames
 from clarion.providers.definition.receipts import ReceiptKind
@@ -207,6 +208,23 @@ class MessageTrackingOut(Wire):
         )
 
 
+class MessageChangeOut(Wire):
+    """What became of the last change of a message after it was made."""
+
+    state: Annotated[str, one_of(ChangeState)]
+    """Whether it has the new content or is withdrawn, whether that is under way, or that it could not be done."""
+    at: DateTimeText
+    """When the change was asked for."""
+    reason: str | UnsetType = UNSET
+    """Why it could not be done."""
+
+    @classmethod
+    def of(cls, message: Message) -> Self | UnsetType:
+        if message.change is None or message.changed_at is None:
+            return UNSET
+        return cls(state=message.change, at=iso_text(message.changed_at), reason=given(message.change_reason))
+
+
 class MessageOut(_MessageBase):
     title: str | UnsetType = UNSET
     """The title of a push message."""
@@ -224,6 +242,8 @@ class MessageOut(_MessageBase):
     """The context that it belongs to, as sorted `type:id` texts; empty without a context."""
     error_id: str | UnsetType = UNSET
     error_text: str | UnsetType = UNSET
+    change: MessageChangeOut | UnsetType = UNSET
+    """What became of its last change; absent if it was never changed or withdrawn."""
     subscriber: SubscriberV1Out | UnsetType = UNSET
 
     @classmethod
@@ -240,6 +260,7 @@ class MessageOut(_MessageBase):
             context_keys=message.context_keys or [],
             error_id=given(message.error_id),
             error_text=given(message.error_text),
+            change=MessageChangeOut.of(message),
             subscriber=UNSET if subscriber is None else SubscriberV1Out.of(subscriber, (), view.organization_id),
         )
 

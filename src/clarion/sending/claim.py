@@ -29,6 +29,7 @@ from clarion.jobs.details import DetailCode, ExecutionDetail, canceled_detail, e
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE, Job, JobQueue, Priority
 from clarion.jobs.sends import PostponedSend
 from clarion.jsontext import json_value
+from clarion.messages.changes import ChangeState
 from clarion.runs.status import settle_run_statuses
 from clarion.sending.addresses import add_regions, add_suppressed
 from clarion.sending.model import BY_ENTRY, ClaimedSend, OutgoingMessage
@@ -52,7 +53,7 @@ DEFERRED_FOR = Millis(SECOND)
 LIST_MESSAGES = sql("""
     SELECT job_id, trigger_id, subscriber_id, id, channel, provider_id, integration_id, error_id, content, subject,
         title, email, email_options, phone, webhook_url, endpoint_id, device_tokens, data, provider_message_id,
-        retry_at, given_up_at, refused_by, tracking, unsubscribe_url
+        retry_at, given_up_at, refused_by, tracking, unsubscribe_url, place, change, former, revision
     FROM messages WHERE environment_id = :environment_id AND job_id {any:job_ids} AND channel <> 'in_app'
 """)
 # Apps get the payload with a push message.
@@ -203,14 +204,18 @@ def _claimed_send(queue: SendQueue, row: Row, integrations: Sequence[Integration
         has_turn=row["status"] == JobStatus.DELAYED,
         waited_until=row["waited_until"],
         put_off_since=row["put_off_since"],
+        former_dead_at=row["dead_at"],
     )
 
 
 async def _drop_stopped(
     db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis
 ) -> list[ClaimedSend]:
-    """Cancel jobs whose trigger was canceled or has expired, but for those that carry events of other triggers."""
-    stopped = [send for send in sends if send.is_canceled or send.is_expired(now)]
+    """Cancel jobs whose trigger was canceled or has expired, but for those that carry events of other triggers.
+
+    What was sent before is changed all the same.
+    """
+    stopped = [send for send in sends if (send.is_canceled or send.is_expired(now)) and not send.has_changes]
     dropped = [send for send in stopped if send.run is None or not send.run.carries_others]
     canceled = [send.notification_id for send in dropped if send.is_canceled]
     await jobs.cancel(db, environment_id, canceled, canceled_detail(now), now)
@@ -273,6 +278,11 @@ def _message(row: Row) -> OutgoingMessage:
         refused_by=_read_ids(row["refused_by"]),
         tracking=None if row["tracking"] is None else decode_tracking(row["tracking"]),
         unsubscribe_url=row["unsubscribe_url"],
+        provider_message_id=row["provider_message_id"],
+        place=json_value(row["place"]),
+        change=None if row["change"] is None else ChangeState(row["change"]),
+        former=row["former"],
+        revision=row["revision"] or 0,
     )
 
 

@@ -17,6 +17,7 @@ from clarion.monitoring.metrics import Measures
 from clarion.monitoring.traces.tracer import Tracer
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.result import FailureKind, SendFailure, Sent, mark_ambiguous
+from clarion.sending.changing import note_change, note_failed_change
 from clarion.sending.dead_letters.model import POSSIBLY_DELIVERED
 from clarion.sending.model import (
     ClaimedSend,
@@ -27,12 +28,20 @@ from clarion.sending.model import (
     Route,
     SendOutcome,
 )
+from clarion.sending.obstacles import (
+    CLEAR,
+    fail_without_integration,
+    lacks_address,
+    skip_deleted_endpoint,
+    skip_suppressed,
+    skip_unaddressed,
+)
 from clarion.sending.outgoing import Gateway, ReceiptsUrl, find_rewriter, list_ignored_overrides, make_outgoing, nowhere
 from clarion.sending.planning import explain_choice, find_reason, recognises_repeats
 from clarion.sending.retry import requested_pause, settle
 from clarion.sending.traces import send_traced
 from clarion.subscribers.addresses.oauth.renewal import TokenRenewer
-from clarion.vocabulary import Channel, MessageStatus
+from clarion.vocabulary import MessageStatus
 
 log = logging.getLogger(__name__)
 
@@ -41,11 +50,6 @@ MAX_PAUSE = Millis(15 * MINUTE)
 
 IsCurrent = Callable[[ClaimedSend], Awaitable[bool]]
 """Whether the job is still in the attempt that was claimed."""
-_SUPPRESSED = {
-    Channel.EMAIL: DetailCode.EMAIL_SUPPRESSED,
-    Channel.SMS: DetailCode.PHONE_SUPPRESSED,
-}
-_CLEAR = "DELETE /v1/suppressions/{channel}/{address} lets it be written to again"
 
 
 class Deliverer:
@@ -88,7 +92,8 @@ class Deliverer:
             if not self._is_cut_short():
                 raise
         if not send.messages:
-            send.job.note(now, DetailCode.DELETED_BEFORE_SENT)
+            code = DetailCode.WITHDRAWN_BEFORE_SENT if send.withdrawn else DetailCode.DELETED_BEFORE_SENT
+            send.job.note(now, code)
         settle(send, now)
         return True
 
@@ -154,20 +159,33 @@ class Deliverer:
         self, send: ClaimedSend, message: OutgoingMessage, now: Millis, *, is_first: bool
     ) -> None:
         route = send.planned.get(message.id)
-        if message.id in send.suppressed:
-            result: NotSent | None = _skip_suppressed(send, message, now)
+        if message.wanted_change is not None:
+            result: NotSent | None = await self._change_message(send, message, now, is_first=is_first)
+        elif message.id in send.suppressed:
+            result = skip_suppressed(send, message, now)
         elif message.endpoint_id is not None and message.id not in send.entries:
-            result = _skip_deleted_endpoint(send, message, now)
+            result = skip_deleted_endpoint(send, message, now)
         elif route is None:
-            result = _fail_without_integration(send, message, now)
-        elif _lacks_address(message, route.integrations[0]):
-            result = _skip_unaddressed(send, message, now)
+            result = fail_without_integration(send, message, now)
+        elif lacks_address(message, route.integrations[0]):
+            result = skip_unaddressed(send, message, now)
         else:
             if not is_first:
                 await self.check_current(send)
             result = await _Attempt(self, send, message, now).deliver(route)
         if result is not None:
             send.not_sent[message.id] = result
+
+    async def _change_message(
+        self, send: ClaimedSend, message: OutgoingMessage, now: Millis, *, is_first: bool
+    ) -> NotSent | None:
+        """Change a message that its provider has; returns what counts of the failure, or None when it is changed."""
+        route = send.planned.get(message.id)
+        if route is None or (message.endpoint_id is not None and message.id not in send.entries):
+            return NotSent(SendFailure(FailureKind.PERMANENT, "The account or address that it was sent with is gone"))
+        if not is_first:
+            await self.check_current(send)
+        return await _Attempt(self, send, message, now).change(route.integrations[0])
 
 
 class _Stopped(Exception):
@@ -216,6 +234,25 @@ class _Attempt:
                 return None
         return result
 
+    async def change(self, integration: Integration) -> NotSent | None:
+        """Have the provider change the message that it has."""
+        started = time.perf_counter()
+        try:
+            await self._deliverer.renew_token(self._send, self._message, integration)
+            outgoing, _ = self._deliverer.make_outgoing(self._send, self._message, integration)
+            sent = await self._deliverer.call(self._send, integration, outgoing)
+        except SendFailure as failure:
+            if failure.kind is FailureKind.NO_CONNECTION:
+                self._note_no_connection(failure)
+            else:
+                self._note_call(integration, started, has_failed=True)
+                note_failed_change(self._send, self._message, integration, failure, self._now)
+                self._report(integration, failure, is_trial=False)
+            return NotSent(failure)
+        took = self._note_call(integration, started, has_failed=False)
+        note_change(self._send, self._message, integration, sent, took, self._now)
+        return None
+
     def _select(self, route: Route, integration: Integration, *, is_first: bool) -> None:
         self._send.job.provider_id = integration.provider_id
         raw: dict[str, object] = {"_integrationId": id_text(integration.id), "identifier": integration.identifier}
@@ -235,7 +272,7 @@ class _Attempt:
     def _explain_suppressions(self, left_out: dict[str, list[str]]) -> None:
         job, message_id = self._send.job, self._message.id
         if left_out:
-            raw = {"leftOut": left_out, "reasons": self._send.suppressed_copies[message_id], "wayOut": _CLEAR}
+            raw = {"leftOut": left_out, "reasons": self._send.suppressed_copies[message_id], "wayOut": CLEAR}
             job.note(self._now, DetailCode.COPIES_SUPPRESSED, raw=raw)
         passed = self._send.passed_unsubscribed.get(message_id)
         if passed:
@@ -267,6 +304,7 @@ class _Attempt:
             integration_id=integration.id,
             # Never NULL, because that marks messages that are not sent.
             provider_message_id=_storable(sent.provider_message_id) or id_text(self._message.id),
+            place=sent.place,
             tickets=sent.tickets,
         )
 
@@ -281,9 +319,7 @@ class _Attempt:
         self._forget_tokens(integration, failure.dead_tokens)
         if failure.kind is FailureKind.PERMANENT:
             self._send.refusals.setdefault(self._message.id, []).append(integration.id)
-        # A call that our own end cut short says nothing about the provider.
-        if not self._has_own_address and not self._deliverer.is_ending:
-            self._send.health_reports.append(_report_health(integration, failure, self._now, is_trial=is_trial))
+        self._report(integration, failure, is_trial=is_trial)
         self._send.outcomes[self._message.id] = SendOutcome(
             status=MessageStatus.ERROR,
             provider_id=integration.provider_id,
@@ -291,6 +327,11 @@ class _Attempt:
             error_id=POSSIBLY_DELIVERED if failure.is_ambiguous else None,
             error_text=_storable(f"{code.text}: {failure}" if failure.is_ambiguous else str(failure)),
         )
+
+    def _report(self, integration: Integration, failure: SendFailure, *, is_trial: bool) -> None:
+        # A call that our own end cut short says nothing about the provider.
+        if not self._has_own_address and not self._deliverer.is_ending:
+            self._send.health_reports.append(_report_health(integration, failure, self._now, is_trial=is_trial))
 
     def _note_call(self, integration: Integration, started: float, *, has_failed: bool) -> int:
         """Count the call, and return how many milliseconds it took."""
@@ -316,50 +357,6 @@ class _Attempt:
             self._send.job.note(self._now, DetailCode.TOKEN_REMOVED, raw={"count": len(tokens)})
             by_provider = self._send.dead_tokens.setdefault(self._message.subscriber_id, {})
             by_provider.setdefault(integration.provider_id, set()).update(tokens)
-
-
-def _skip_suppressed(send: ClaimedSend, message: OutgoingMessage, now: Millis) -> NotSent:
-    code, reason = _SUPPRESSED[message.channel], send.suppressed[message.id]
-    raw = {"reason": reason, "channel": message.channel, "address": message.address, "wayOut": _CLEAR}
-    send.job.note(now, code, raw=raw)
-    send.outcomes[message.id] = SendOutcome(
-        status=MessageStatus.WARNING, provider_id=message.provider_id, error_id="suppressed", error_text=code.text
-    )
-    return NotSent()
-
-
-def _lacks_address(message: OutgoingMessage, integration: Integration) -> bool:
-    """Whether it is for everyone's chat webhook, and the integration has none for those without their own."""
-    is_open = message.provider_id == "chat-webhook" and message.webhook_url is None
-    return is_open and not integration.credentials.get("webhookUrl")
-
-
-def _skip_unaddressed(send: ClaimedSend, message: OutgoingMessage, now: Millis) -> NotSent:
-    code = DetailCode.WEBHOOK_MISSING
-    send.job.note(now, code, raw={"providerId": message.provider_id})
-    send.outcomes[message.id] = SendOutcome(
-        status=MessageStatus.WARNING, provider_id=message.provider_id, error_text=code.text
-    )
-    return NotSent()
-
-
-def _skip_deleted_endpoint(send: ClaimedSend, message: OutgoingMessage, now: Millis) -> NotSent:
-    code = DetailCode.ENDPOINT_DELETED
-    send.job.note(now, code, raw={"providerId": message.provider_id})
-    send.outcomes[message.id] = SendOutcome(
-        status=MessageStatus.WARNING, provider_id=message.provider_id, error_text=code.text
-    )
-    return NotSent()
-
-
-def _fail_without_integration(send: ClaimedSend, message: OutgoingMessage, now: Millis) -> NotSent:
-    code = DetailCode.INTEGRATION_MISSING
-    raw = {"channel": message.channel, "providerId": message.provider_id, **explain_choice(send, message)}
-    send.job.note(now, code, raw=raw)
-    send.outcomes[message.id] = SendOutcome(
-        status=MessageStatus.WARNING, provider_id=message.provider_id, error_text=code.text
-    )
-    return NotSent(SendFailure(FailureKind.PERMANENT, code.text))
 
 
 def _passes_on(failure: SendFailure, *, is_trial: bool) -> bool:

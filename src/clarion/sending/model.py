@@ -12,7 +12,9 @@ from clarion.engine.records import Run
 from clarion.ids import EndpointId, EnvironmentId, IntegrationId, MessageId, NotificationId, SubscriberId, TriggerId
 from clarion.integrations.model import Integration
 from clarion.jobs.model import Job
+from clarion.messages.changes import ChangeState
 from clarion.monitoring.traces.store import MessageTrace
+from clarion.providers.definition.changes import ChangeKind, MessageChange, Place, SentMessage
 from clarion.providers.definition.result import SendFailure
 from clarion.subscribers.model import ChannelEntry
 from clarion.tracking.model import Tracking
@@ -59,6 +61,25 @@ class OutgoingMessage(Struct, frozen=True, kw_only=True):
     """What mail programs unsubscribe with."""
     refused_by: tuple[IntegrationId, ...] = ()
     """Integrations whose provider refused it for good in an earlier attempt; they are not asked again."""
+    provider_message_id: str | None = None
+    """How the provider that has it calls it."""
+    place: Place | None = None
+    """Where that provider put it."""
+    change: ChangeState | None = None
+    """What became of its last change."""
+    former: str | None = None
+    """JSON of the content that its provider has, while new content is on its way there."""
+    revision: int = 0
+    """How often it was changed."""
+
+    @property
+    def wanted_change(self) -> MessageChange | None:
+        """What its provider is to do with it; None: it is sent for the first time."""
+        if not self.is_sent or self.provider_message_id is None or self.change is None or not self.change.is_pending:
+            return None
+        kind = ChangeKind.WITHDRAW if self.change.is_withdrawal else ChangeKind.UPDATE
+        sent = SentMessage(provider_message_id=self.provider_message_id, place=self.place or {})
+        return MessageChange(kind=kind, sent=sent, number=self.revision)
 
     @property
     def address(self) -> str | None:
@@ -73,10 +94,19 @@ class SendOutcome(Struct, frozen=True, kw_only=True):
     provider_id: str | None
     integration_id: IntegrationId | None = None
     provider_message_id: str | None = None
+    place: Place | None = None
+    """Where the provider put it, if it can be changed there."""
     tickets: Mapping[str, str] = {}
     """By recipient, what the provider is asked for later; empty where it tells by itself."""
     error_id: str | None = None
     error_text: str | None = None
+
+
+class ChangeOutcome(Struct, frozen=True):
+    """What became of a change of a message."""
+
+    state: ChangeState
+    reason: str | None = None
 
 
 class NotSent(Struct, frozen=True):
@@ -161,6 +191,12 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     """Those whose last attempt failed before this one."""
     has_sent: bool = False
     """Whether an earlier attempt sent one of the messages."""
+    withdrawn: tuple[OutgoingMessage, ...] = ()
+    """Those that were withdrawn before they were sent."""
+    changes: dict[MessageId, ChangeOutcome] = {}
+    """What became of the changes of messages that were sent before."""
+    former_dead_at: Millis | None = None
+    """Whether it was a dead letter when it was claimed, and since when."""
     overrides: dict[str, Any] = {}
     payload: dict[str, Any] = {}
     """That of the trigger; loaded only for push messages, whose apps get it."""
@@ -206,12 +242,25 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
         """Add a message of the job, to be sent in this attempt unless it is sent, given up or not due."""
         if message.is_sent:
             self.has_sent = True
+            if message.wanted_change is not None:
+                self.messages.append(message)
+        elif message.change is not None and message.change.is_withdrawal:
+            self.withdrawn += (message,)
         elif message.given_up_at is not None:
             self.given_up += (message,)
         elif message.retry_at is not None and message.retry_at > now:
             self.waiting += (message,)
         else:
             self.messages.append(message)
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether it changes messages that were sent before."""
+        return any(one.wanted_change is not None for one in self.messages)
+
+    @property
+    def has_only_changes(self) -> bool:
+        return bool(self.messages) and all(one.wanted_change is not None for one in self.messages)
 
     def is_expired(self, now: Millis) -> bool:
         return self.expires_at is not None and self.expires_at <= now
@@ -233,9 +282,11 @@ class ClaimedSend(Struct, kw_only=True, eq=False):
     @property
     def untried(self) -> list[OutgoingMessage]:
         """The messages that an attempt did not come to, because it stopped before."""
-        return [one for one in self.messages if one.id not in self.not_sent and not self._is_sent(one.id)]
+        return [one for one in self.messages if one.id not in self.not_sent and not self._is_done(one.id)]
 
-    def _is_sent(self, message_id: MessageId) -> bool:
+    def _is_done(self, message_id: MessageId) -> bool:
+        if message_id in self.changes:
+            return True
         outcome = self.outcomes.get(message_id)
         return outcome is not None and outcome.status is MessageStatus.SENT
 

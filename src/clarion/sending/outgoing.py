@@ -12,7 +12,7 @@ from clarion.integrations.model import Integration
 from clarion.jobs.store import add_payloads
 from clarion.jsontext import json_value
 from clarion.providers.definition.outgoing import Outgoing, always, unchanged
-from clarion.providers.definition.overrides import provider_overrides, with_options
+from clarion.providers.definition.overrides import PASSTHROUGH, provider_overrides, with_options
 from clarion.providers.definition.result import Sent
 from clarion.providers.registry import find_provider
 from clarion.sending.addresses import leave_out
@@ -89,11 +89,21 @@ def make_outgoing(
         receipts_url=receipts_url(integration),
         unsubscribe_url=message.unsubscribe_url,
         credentials=integration.credentials,
-        overrides=overrides,
+        overrides=overrides if message.wanted_change is None else _without_texts(message, overrides),
+        change=message.wanted_change,
         track=track,
         can_start=can_start,
     )
     return outgoing, left_out
+
+
+def _without_texts(message: OutgoingMessage, overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """The overrides of a changed message: not those that would show the former text again."""
+    gone = _TEXTS | {PASSTHROUGH} if message.channel is Channel.CHAT else _TEXTS
+    return {name: value for name, value in overrides.items() if name not in gone}
+
+
+_TEXTS = frozenset({"content", "title", "body", "text", "blocks", "attachments", "embeds"})
 
 
 def find_rewriter(send: ClaimedSend, message: OutgoingMessage, public_url: str | None) -> Callable[[str], str]:

@@ -118,7 +118,8 @@ def plan_send(send: ClaimedSend, snapshot: HealthSnapshot) -> int:
             continue
         candidates = choose_integrations(send, message)
         send.choices = max(send.choices, len(candidates))
-        willing = [one for one in candidates if one.id not in message.refused_by]
+        is_change = message.wanted_change is not None
+        willing = [one for one in candidates if is_change or one.id not in message.refused_by]
         if willing:
             left = willing[min(place_of(send.job.attempt), len(willing) - 1) :]
             send.planned[message.id], wait = _plan_message(send, message, left, snapshot)
@@ -189,6 +190,9 @@ def _find_reason(integration: Integration, snapshot: HealthSnapshot) -> PassedOv
 def choose_integrations(send: ClaimedSend, message: OutgoingMessage) -> list[Integration]:
     """The active integrations that may send a message, in the order in which they are tried when all work."""
     fitting = [one for one in send.integrations if one.active and one.channel == message.channel]
+    if message.wanted_change is not None:
+        # Only the account that sent it can change it.
+        return [one for one in fitting if one.id == message.integration_id]
     if message.channel in BY_ENTRY:
         return _choose_by_entry(send, message, fitting)
     variables = None if send.run is None else variables_of(send.run)

@@ -1,6 +1,7 @@
 """Recording and counting what became of sends: only while this worker's attempt is still the job's."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec import Struct
 
@@ -18,6 +19,7 @@ from clarion.monitoring.metrics import BatchKind, Measures, MessageOutcome
 from clarion.receipts.store import insert_tickets, make_tickets
 from clarion.runs.status import settle_run_statuses
 from clarion.sending.calls import record_calls
+from clarion.sending.changing import queue_pending, record_changes
 from clarion.sending.health import record_health_reports
 from clarion.sending.model import ClaimedSend
 from clarion.subscribers.channels import remove_device_tokens
@@ -34,10 +36,10 @@ RECORD_MESSAGE = sql("""
         error_id = CASE WHEN delivery IS NULL THEN :error_id ELSE error_id END,
         error_text = CASE WHEN delivery IS NULL THEN :error_text ELSE error_text END,
         delivered_at = CASE WHEN delivery IS NULL THEN :delivered_at ELSE delivered_at END,
-        retry_at = :retry_at, given_up_at = :given_up_at, refused_by = :refused_by, updated_at = :now
+        retry_at = :retry_at, given_up_at = :given_up_at, refused_by = :refused_by, place = :place, updated_at = :now
     {each: environment_id uuid, id uuid, provider_id text, integration_id uuid, provider_message_id text,
         status text, error_id text, error_text text, delivered_at text, retry_at bigint, given_up_at bigint,
-        refused_by text}
+        refused_by text, place text}
     WHERE environment_id = :environment_id AND id = :id
 """)
 LIST_VERSIONS = sql("""
@@ -61,18 +63,21 @@ async def record_sends(
 ) -> RecordedSends:
     """Write the results of sends and let their runs go on."""
     await prefer_index_scans(db)
-    ours, version = await _list_ours(db, environment_id, sends)
+    ours, version, changed = await _list_ours(db, environment_id, sends)
     if not ours:
         return RecordedSends()
-    attempts = [sends_store.attempt_row(one.job, put_off_since=one.put_off_since, dead_at=one.dead_at) for one in ours]
-    await sends_store.record_attempts(db, environment_id, attempts, now)
     await _record_messages(db, environment_id, ours, now)
+    await record_changes(db, environment_id, ours, now)
+    ended = {send.notification_id for send in ours if send.job.status is not JobStatus.QUEUED}
+    pending = await queue_pending(db, environment_id, changed, now)
+    attempts = [_attempt_row(send, now if send.job.id in pending else None) for send in ours]
+    await sends_store.record_attempts(db, environment_id, attempts, now)
     await _await_receipts(db, environment_id, ours, now)
     await emit_send_events(db, environment_id, ours, version, now)
     stopped = await _list_stopped(db, environment_id, [one for one in ours if one.job.status is JobStatus.FAILED])
     detail = ExecutionDetail.of(DetailCode.CANCELED_BY_FAILURE, now)
     await jobs.cancel_pending(db, environment_id, stopped, detail, now)
-    ended = {one.notification_id for one in ours if one.job.status is not JobStatus.QUEUED} - stopped
+    ended -= stopped
     released = await jobs.release_next(db, environment_id, ended, now)
     await settle_run_statuses(db, environment_id, (one.notification_id for one in ours), now)
     await _forget_tokens(db, environment_id, ours, now)
@@ -81,12 +86,20 @@ async def record_sends(
     return RecordedSends(ours, frozenset((ended | stopped) - released), bool(released))
 
 
+def _attempt_row(send: ClaimedSend, changed_at: Millis | None) -> dict[str, Any]:
+    since, dead_at = send.put_off_since, send.dead_at
+    return sends_store.attempt_row(send.job, put_off_since=since, dead_at=dead_at, changed_at=changed_at)
+
+
 async def _list_ours(
     db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]
-) -> tuple[list[ClaimedSend], int]:
-    """Those whose job no other worker has claimed since, and the version of the environment's configuration."""
+) -> tuple[list[ClaimedSend], int, list[ClaimedSend]]:
+    """Return the sends whose job no other worker has claimed since, and the version of the configuration.
+
+    The last are those among them whose messages were changed.
+    """
     attempts = await sends_store.lock_attempts(db, environment_id, [send.job.id for send in sends])
-    ours, version = [], 0
+    ours, version, changed = list[ClaimedSend](), 0, list[ClaimedSend]()
     for send in sends:
         attempt = attempts.get(send.job.id)
         if attempt is None or attempt.number != send.claimed_attempt:
@@ -95,7 +108,8 @@ async def _list_ours(
         if attempt.is_canceled and send.job.status is not JobStatus.COMPLETED:
             send.end_as_canceled()
         ours.append(send)
-    return ours, version
+        changed += [send] if attempt.has_changes else []
+    return ours, version, changed
 
 
 async def _record_messages(
@@ -116,6 +130,7 @@ async def _record_messages(
             "retry_at": send.retry_at.get(message_id),
             "given_up_at": now if send.is_given_up(message_id) else None,
             "refused_by": _refused_by(send, message_id),
+            "place": None if outcome.place is None else json_text(outcome.place),
             "now": now,
         }
         for send in sends

@@ -11,8 +11,9 @@ from clarion.clock import HOUR, MINUTE, SECOND, Millis, iso_text
 from clarion.ids import MessageId, id_text
 from clarion.jobs.details import DetailCode
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE
+from clarion.messages.changes import CODES, REFUSED
 from clarion.providers.definition.result import FailureKind, SendFailure
-from clarion.sending.model import ClaimedSend
+from clarion.sending.model import ChangeOutcome, ClaimedSend
 from clarion.vocabulary import JobStatus, MessageStatus
 
 MAX_ATTEMPTS = 8
@@ -33,6 +34,7 @@ _RETRYABLE = frozenset({FailureKind.RETRYABLE, FailureKind.RATE_LIMITED, Failure
 def settle(send: ClaimedSend, now: Millis) -> None:
     """Decide which messages are tried again and when, and what the job comes to."""
     has_used_attempt = bool(send.not_sent) and _decide_retries(send, now)
+    _give_up_changes(send, now)
     due = [*send.retry_at.values(), *(one.retry_at for one in send.waiting if one.retry_at is not None)]
     if send.untried:
         due.append(now)
@@ -102,13 +104,35 @@ def _go_to_next(send: ClaimedSend, now: Millis) -> bool:
     return True
 
 
+def _give_up_changes(send: ClaimedSend, now: Millis) -> None:
+    """Say of changes that are not tried again that they were not made, and why."""
+    for message in send.messages:
+        change = message.wanted_change
+        if change is None or not send.is_given_up(message.id):
+            continue
+        failure = send.not_sent[message.id].failure
+        reason = "Its provider cannot be asked" if failure is None else str(failure)
+        outcome = ChangeOutcome(REFUSED[change.kind], reason)
+        send.changes[message.id] = outcome
+        raw = {"messageId": id_text(message.id), "channel": message.channel, "reason": reason}
+        send.job.note(now, CODES[outcome.state], raw=raw)
+
+
 def _end(send: ClaimedSend, now: Millis) -> None:
     """End the job: completed if any message was sent; a dead letter if any provider did not take one."""
     job = send.job
     send.put_off_since = None
+    if send.has_only_changes:
+        # What was given up before is a dead letter still, unless it was discarded.
+        send.dead_at = send.former_dead_at
+        job.finish(JobStatus.COMPLETED)
+        job.outputs = {}
+        return
     is_sent = send.has_sent or any(one.status is MessageStatus.SENT for one in send.outcomes.values())
     failed = {message.id: message.provider_id for message in send.given_up}
     for message_id, result in send.not_sent.items():
+        if message_id in send.changes:
+            continue
         # A device token that is dead was taken from its subscriber: there is nothing to redrive.
         if result.failure is not None and not result.failure.dead_tokens:
             outcome = send.outcomes.get(message_id)
@@ -116,7 +140,7 @@ def _end(send: ClaimedSend, now: Millis) -> None:
     if failed:
         send.dead_at = now
     if not is_sent:
-        job.finish(JobStatus.FAILED)
+        job.finish(JobStatus.SKIPPED if send.withdrawn and not failed else JobStatus.FAILED)
         return
     job.finish(JobStatus.COMPLETED)
     job.outputs = {}

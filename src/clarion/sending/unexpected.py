@@ -14,6 +14,8 @@ def give_up(send: ClaimedSend, error: Exception, now: Millis) -> None:
     send.job.note(now, DetailCode.ATTEMPT_FAILED, raw={"kind": failure.kind, "message": str(failure)})
     for message in send.untried[:1]:
         send.not_sent[message.id] = NotSent(failure)
+        if message.wanted_change is not None:
+            continue
         send.outcomes[message.id] = SendOutcome(
             status=MessageStatus.ERROR,
             provider_id=message.provider_id,
@@ -27,6 +29,7 @@ def give_up(send: ClaimedSend, error: Exception, now: Millis) -> None:
 def fail_unrecorded(send: ClaimedSend, now: Millis) -> None:
     """End a job as failed whose results cannot be recorded: without a result it would be sent again."""
     send.outcomes.clear()
+    send.changes.clear()
     send.not_sent.clear()
     send.retry_at.clear()
     send.health_reports.clear()

@@ -154,6 +154,27 @@ def render_in_app(controls: InAppControls, variables: Mapping[str, Any]) -> tupl
     return content, renderer.refused
 
 
+def make_cta(content: InAppContent) -> dict[str, Any]:
+    """The buttons and the link of a message, as they are stored."""
+    actions = (("primary", content.primary_action), ("secondary", content.secondary_action))
+    buttons = [make_button(kind, action) for kind, action in actions if action is not None and action.label]
+    cta: dict[str, Any] = {"action": {"buttons": buttons}}
+    return cta if content.redirect is None else cta | make_link(content.redirect)
+
+
+def make_button(kind: str, action: Action) -> dict[str, Any]:
+    button = {"type": kind, "content": action.label}
+    return button | (_link_data(action.redirect) if action.redirect else {})
+
+
+def make_link(redirect: Redirect) -> dict[str, Any]:
+    return {"type": "redirect", "data": _link_data(redirect)}
+
+
+def _link_data(redirect: Redirect) -> dict[str, Any]:
+    return {"url": redirect.url, "target": redirect.target or "_self"}
+
+
 class _Renderer:
     def __init__(self, variables: Mapping[str, Any], *, sanitizes: bool) -> None:
         self._variables = variables

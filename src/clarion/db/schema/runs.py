@@ -174,6 +174,7 @@ jobs = Table(
     text_("outputs", optional=True),  # JSON: what later steps see of this one
     moment("put_off_since", optional=True),  # when it first had to wait for its provider
     moment("dead_at", optional=True),  # when the last attempt to send one of its messages failed, until redriven
+    moment("changed_at", optional=True),  # when a message of it was changed that a provider has or may have by now
     moment("created_at"),
     moment("updated_at"),
     Index("jobs_step", "environment_id", "notification_id", "step", unique=True),
@@ -303,6 +304,12 @@ messages = Table(
     # Its place in the inbox: its id, or since it came back from a snooze a newer one. Never NULL, but SQLite cannot
     # add such a column to an existing table.
     id_("position", optional=True),
+    text_("place", optional=True),  # JSON object: where the provider put it, beside its id
+    text_("change", optional=True),  # messages.changes.ChangeState: what became of its last change
+    text_("change_reason", optional=True),  # why it could not be changed
+    text_("former", optional=True),  # JSON object: what the provider has, while new content is on its way to it
+    moment("changed_at", optional=True),
+    Column("revision", Integer, nullable=True),  # how often it was changed; NULL: never
     moment("created_at"),
     moment("updated_at"),
     # With all that the feed asks for, so that it is counted without its messages.

@@ -250,7 +250,7 @@ CREATE TABLE jobs (
     put_off_since BIGINT,
     dead_at BIGINT,
     created_at BIGINT NOT NULL,
-    updated_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL, changed_at BIGINT,
     PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE layout_versions (
@@ -372,7 +372,7 @@ CREATE TABLE messages (
     context_keys TEXT,
     position BLOB,
     created_at BIGINT NOT NULL,
-    updated_at BIGINT NOT NULL, endpoint_id BLOB, tracking TEXT, unsubscribe_url TEXT,
+    updated_at BIGINT NOT NULL, endpoint_id BLOB, tracking TEXT, unsubscribe_url TEXT, place TEXT, change TEXT, change_reason TEXT, former TEXT, changed_at BIGINT, revision INTEGER,
     PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE notifications (
@@ -797,4 +797,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0042', '0033..0042');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0043', '0033..0043');

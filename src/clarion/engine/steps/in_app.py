@@ -8,8 +8,8 @@ from clarion.ids import MessageId, id_text, new_id
 from clarion.jobs.details import DetailCode, DetailSource
 from clarion.triggers.model import list_misplaced_overrides
 from clarion.vocabulary import Channel
-from clarion.workflows.content import InAppContent, render_in_app
-from clarion.workflows.controls import Action, InAppControls, Redirect
+from clarion.workflows.content import InAppContent, make_cta, render_in_app
+from clarion.workflows.controls import InAppControls
 
 PROVIDER = "svc"
 
@@ -57,26 +57,8 @@ def _message(context: StepContext, content: InAppContent) -> NewMessage:
         content=content.body or "",
         subject=content.subject,
         avatar=content.avatar,
-        cta=_cta(content),
+        cta=make_cta(content),
         data=content.data,
         severity=context.run.workflow.severity,
         delivered_at=context.now,
     )
-
-
-def _cta(content: InAppContent) -> dict[str, Any]:
-    actions = (("primary", content.primary_action), ("secondary", content.secondary_action))
-    buttons = [_button(kind, action) for kind, action in actions if action is not None and action.label]
-    cta: dict[str, Any] = {"action": {"buttons": buttons}}
-    if content.redirect is not None:
-        cta |= {"type": "redirect", "data": _redirect(content.redirect)}
-    return cta
-
-
-def _button(kind: str, action: Action) -> dict[str, Any]:
-    button = {"type": kind, "content": action.label}
-    return button | (_redirect(action.redirect) if action.redirect else {})
-
-
-def _redirect(redirect: Redirect) -> dict[str, Any]:
-    return {"url": redirect.url, "target": redirect.target or "_self"}

@@ -282,6 +282,11 @@ REQUESTS: dict[str, Any] = {
     "TestMessageIn": {"to": {"email": "ada@example.com"}, "subject": "A test", "content": "Can you read this?"},
     # Messages
     "MarkIn": {"messageId": [ID], "markAs": "read"},
+    "MessagePatch": {
+        "subject": "Order 42 is on its way again",
+        "body": "The delay is over.",
+        "primaryAction": {"label": "Track it", "redirect": {"url": "/orders/42"}},
+    },
     "MessageActionIn": {"status": "done", "payload": {"choice": "accept"}},
     "MarkAllIn": {"markAs": "read"},
     "SnoozeIn": {"snoozeUntil": SOON},

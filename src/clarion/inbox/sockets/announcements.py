@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
@@ -52,6 +53,29 @@ def announce_changes(call: Call, subscriber_ids: Iterable[SubscriberId]) -> None
         call.after_commit.append(lambda: bus.publish_inbox_changes(changes))
 
 
+def announce_new_contents(call: Call, changed: Iterable[tuple[SubscriberId, MessageId]]) -> None:
+    """Announce messages of people that have new content or are withdrawn."""
+    publish = partial(publish_new_contents, call.services.bus, call.environment_id, list(changed))
+    call.after_commit.append(publish)
+
+
+def publish_new_contents(
+    bus: Bus, environment_id: EnvironmentId, changed: Iterable[tuple[SubscriberId, MessageId]]
+) -> None:
+    """Announce messages whose new content, or withdrawal, is durable."""
+    if not bus.is_watched(environment_id):
+        return
+    by_person: dict[SubscriberId, list[MessageId]] = {}
+    for subscriber_id, message_id in changed:
+        by_person.setdefault(subscriber_id, []).append(message_id)
+    changes = [
+        InboxChange(environment_id=environment_id, subscriber_id=subscriber_id, changed=tuple(ids))
+        for subscriber_id, ids in by_person.items()
+    ]
+    if changes:
+        bus.publish_inbox_changes(changes)
+
+
 def publish_arrivals(bus: Bus, arrivals: Iterable[Arrival]) -> None:
     """Announce messages that are durable, one change for each person of an environment that is watched."""
     arrived: dict[tuple[EnvironmentId, SubscriberId], list[MessageId]] = {}
@@ -74,6 +98,8 @@ class Announcement(Struct, frozen=True, array_like=True):
     """Somebody connected to an environment that nobody was connected to at the sender."""
     changes: dict[bytes, list[PersonChange]] = {}
     """Environment: people, and the messages that arrived for them."""
+    contents: dict[bytes, list[PersonChange]] = {}
+    """Environment: people, and their messages that have new content or are withdrawn."""
 
 
 class Announcer:
@@ -88,14 +114,16 @@ class Announcer:
         self._sender = sender
         self._is_watched = is_watched
         self._pending: defaultdict[EnvironmentId, _People] = defaultdict(dict)
+        self._contents: defaultdict[EnvironmentId, _People] = defaultdict(dict)
         self._is_needed = asyncio.Event()
         self._has_new_host = False
 
     def note(self, changes: Sequence[InboxChange]) -> None:
         for change in changes:
             if self._is_watched(change.environment_id):
-                arrived = self._pending[change.environment_id].setdefault(change.subscriber_id, {})
-                arrived.update(dict.fromkeys(change.arrived))
+                pending = self._contents if change.changed else self._pending
+                messages = pending[change.environment_id].setdefault(change.subscriber_id, {})
+                messages.update(dict.fromkeys((*change.arrived, *change.changed)))
                 self._is_needed.set()
 
     def note_new_host(self) -> None:
@@ -111,12 +139,16 @@ class Announcer:
         )
 
     async def flush(self) -> None:
-        pending = dict(self._pending)
+        pending, contents = dict(self._pending), dict(self._contents)
         self._pending.clear()
-        for environment_id, people in pending.items():
-            if len(people) > MAX_UNFILTERED_PEOPLE:
-                pending[environment_id] = await self._keep_connected(environment_id, people)
-        payloads = [_encode(Announcement(self._sender, changes=one)) for one in _split(pending, self._bridge.max_bytes)]
+        self._contents.clear()
+        for kind in (pending, contents):
+            for environment_id, people in kind.items():
+                if len(people) > MAX_UNFILTERED_PEOPLE:
+                    kind[environment_id] = await self._keep_connected(environment_id, people)
+        max_bytes = self._bridge.max_bytes
+        payloads = [_encode(Announcement(self._sender, changes=part)) for part in _split(pending, max_bytes)]
+        payloads += [_encode(Announcement(self._sender, contents=part)) for part in _split(contents, max_bytes)]
         if self._has_new_host:
             self._has_new_host = False
             payloads.append(_encode(Announcement(self._sender, has_new_host=True)))
@@ -135,15 +167,22 @@ class Announcer:
 
 
 def read_changes(announcement: Announcement) -> list[InboxChange]:
-    return [
-        InboxChange(
-            environment_id=EnvironmentId(environment_id),
-            subscriber_id=SubscriberId(subscriber_id),
-            arrived=tuple(MessageId(one) for one in arrived),
-        )
-        for environment_id, people in announcement.changes.items()
-        for subscriber_id, arrived in people
+    arrivals = [
+        InboxChange(environment_id=environment_id, subscriber_id=subscriber_id, arrived=ids)
+        for environment_id, subscriber_id, ids in _read_people(announcement.changes)
     ]
+    return arrivals + [
+        InboxChange(environment_id=environment_id, subscriber_id=subscriber_id, changed=ids)
+        for environment_id, subscriber_id, ids in _read_people(announcement.contents)
+    ]
+
+
+def _read_people(
+    given: dict[bytes, list[PersonChange]],
+) -> Iterator[tuple[EnvironmentId, SubscriberId, tuple[MessageId, ...]]]:
+    for environment_id, people in given.items():
+        for subscriber_id, ids in people:
+            yield EnvironmentId(environment_id), SubscriberId(subscriber_id), tuple(map(MessageId, ids))
 
 
 def _encode(announcement: Announcement) -> str:

@@ -12,6 +12,7 @@ from clarion.db.port import Connection
 from clarion.db.query import sql
 from clarion.http.wire import Wire, given
 from clarion.ids import EnvironmentId, MessageId, SubscriberId, id_text
+from clarion.inbox.conditions import IS_SHOWN
 from clarion.inbox.counts import InboxCounts
 from clarion.inbox.listing import COLUMNS, inbox_message_of
 from clarion.inbox.wire import RecipientOut
@@ -24,7 +25,7 @@ from clarion.workflows.store import list_workflows_by_id
 
 LIST_PUSHED = sql(f"""
     SELECT t.subscriber_id, t.notification_id, t.context_keys, t.updated_at, {COLUMNS} FROM messages AS t
-    WHERE t.environment_id = :environment_id AND t.id {{any:ids}} AND t.channel = 'in_app'
+    WHERE t.environment_id = :environment_id AND t.id {{any:ids}} AND t.channel = 'in_app' AND {IS_SHOWN}
 """)
 # Clients read `cta.action` and `cta.data` without checking that they exist.
 _NO_CTA: dict[str, Any] = {"action": {"buttons": []}, "data": {}}
@@ -134,6 +135,13 @@ async def list_pushed_messages(
 
 def message_event(message: PushedMessage) -> SocketEvent:
     return SocketEvent("notification_received", msgspec.json.encode({"message": message}))
+
+
+def change_event(message_id: MessageId, message: PushedMessage | None) -> SocketEvent:
+    """The event for a message that has new content; None: it is not in the inbox any more."""
+    if message is None:
+        return SocketEvent("notification_removed", msgspec.json.encode({"messageId": id_text(message_id)}))
+    return SocketEvent("notification_updated", msgspec.json.encode({"message": message}))
 
 
 def changed_count_events(counts: InboxCounts, before: InboxCounts | None) -> list[SocketEvent]:

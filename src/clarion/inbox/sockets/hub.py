@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from clarion.background import BackgroundService, ServiceName
 from clarion.bus import InboxChange
@@ -15,6 +15,7 @@ from clarion.inbox.counts import InboxCounts, count_inbox
 from clarion.inbox.sockets.events import (
     PushedMessage,
     SocketEvent,
+    change_event,
     changed_count_events,
     list_pushed_messages,
     message_event,
@@ -46,6 +47,7 @@ class ConnectedPerson:
 
     __slots__ = (
         "arrived",
+        "changed",
         "context_keys",
         "counts",
         "due_at",
@@ -64,6 +66,8 @@ class ConnectedPerson:
         self.new_sockets: list[Socket] = []
         """Those among them that were sent no counts yet."""
         self.arrived: dict[MessageId, None] = {}
+        self.changed: dict[MessageId, None] = {}
+        """Messages that have new content or are withdrawn."""
         self.counts: InboxCounts | None = None
         """What the sockets were sent last."""
         self.due_at = 0.0
@@ -157,6 +161,7 @@ class Hub:
         for change in changes:
             for person in self._list_connected(change.environment_id, change.subscriber_id):
                 person.arrived.update(dict.fromkeys(change.arrived))
+                person.changed.update(dict.fromkeys(change.changed))
                 self._await_push(person)
 
     def _list_connected(self, environment_id: EnvironmentId, subscriber_id: SubscriberId) -> list[ConnectedPerson]:
@@ -212,8 +217,8 @@ class Hub:
         return due
 
     async def _push(self, environment_id: EnvironmentId, people: Sequence[ConnectedPerson]) -> None:
-        taken = [(person, _take_arrived(person)) for person in people]
-        ids = list({message_id for _, arrived in taken for message_id in arrived})
+        taken = [(person, _take(person.arrived), _take(person.changed)) for person in people]
+        ids = list({message_id for _, arrived, changed in taken for message_id in (*arrived, *changed)})
         by_contexts: dict[ContextKeys, list[SubscriberId]] = {}
         for person in people:
             by_contexts.setdefault(person.context_keys, []).append(person.subscriber_id)
@@ -234,17 +239,20 @@ class Hub:
             log.warning("Push postponed", extra={"error": str(error), "count": len(people)})
             self._postpone(taken)
             return
-        for person, arrived in taken:
-            stored = [messages[message_id] for message_id in arrived if message_id in messages]
+        for person, arrived, changed in taken:
+            own = {one: message for one in arrived + changed if _is_for(message := messages.get(one), person)}
+            events = [message_event(own[one]) for one in arrived if one in own]
+            events += [change_event(one, own.get(one)) for one in changed if one in own or one not in messages]
             counted = counts.get((person.subscriber_id, person.context_keys))
-            _send(person, [message for message in stored if _is_for(message, person)], counted)
-            if person.arrived:
+            _send(person, events, counted)
+            if person.arrived or person.changed:
                 self._await_push(person)
 
-    def _postpone(self, taken: Sequence[tuple[ConnectedPerson, list[MessageId]]]) -> None:
+    def _postpone(self, taken: Sequence[tuple[ConnectedPerson, list[MessageId], list[MessageId]]]) -> None:
         due_at = asyncio.get_running_loop().time() + _RETRY_SECONDS
-        for person, message_ids in taken:
-            person.arrived = dict.fromkeys([*message_ids, *person.arrived])
+        for person, arrived, changed in taken:
+            person.arrived = dict.fromkeys([*arrived, *person.arrived])
+            person.changed = dict.fromkeys([*changed, *person.changed])
             person.due_at = due_at
             if person.sockets:
                 self._await_push(person)
@@ -265,23 +273,24 @@ def _first_due(pending: Iterable[ConnectedPerson], now: float) -> list[Connected
     return due
 
 
-def _is_for(message: PushedMessage, person: ConnectedPerson) -> bool:
+def _is_for(message: PushedMessage | None, person: ConnectedPerson) -> TypeGuard[PushedMessage]:
     """Whether it is the person's; what other processes announce is checked too."""
+    if message is None:
+        return False
     return message.subscriber_id == id_text(person.subscriber_id) and tuple(message.context_keys) == person.context_keys
 
 
-def _take_arrived(person: ConnectedPerson) -> list[MessageId]:
-    message_ids = list(person.arrived)[:_MAX_MESSAGES]
+def _take(pending: dict[MessageId, None]) -> list[MessageId]:
+    message_ids = list(pending)[:_MAX_MESSAGES]
     for message_id in message_ids:
-        del person.arrived[message_id]
+        del pending[message_id]
     return message_ids
 
 
-def _send(person: ConnectedPerson, messages: Sequence[PushedMessage], counts: InboxCounts | None) -> None:
-    """Send messages, then the counts that are different; new sockets get all counts."""
+def _send(person: ConnectedPerson, events: Sequence[SocketEvent], counts: InboxCounts | None) -> None:
+    """Send events about messages, then the counts that are different; new sockets get all counts."""
     if counts is None:
         return
-    events = [message_event(one) for one in messages]
     changed = changed_count_events(counts, person.counts)
     new, person.new_sockets = person.new_sockets, []
     person.counts = counts

@@ -9,7 +9,9 @@ from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.providers.chat.message import Chat
+from clarion.providers.definition.changes import ChangeKind, Place, SentMessage
 from clarion.providers.definition.credentials import URL, Credentials, FormatRule
+from clarion.providers.definition.edits import Edits
 from clarion.providers.definition.provider import ChatProvider, TokenExchange
 from clarion.providers.definition.receipts import RequestFlow
 from clarion.providers.definition.request import ProviderRequest, path_part
@@ -17,6 +19,7 @@ from clarion.providers.definition.result import (
     Classifier,
     FailureKind,
     ProviderAnswer,
+    SendContext,
     SendFailure,
     classify_status,
     codes,
@@ -110,6 +113,12 @@ def _send_to_channel(account: MsteamsCredentials, chat: Chat, tenant: str) -> Pr
 
 
 def _send_to_person(account: MsteamsCredentials, chat: Chat, tenant: str) -> RequestFlow[ProviderRequest]:
+    conversation_id = yield from _find_conversation(account, chat, tenant)
+    url = account.conversations_url(f"/{path_part(conversation_id)}/activities")
+    return ProviderRequest.json(url, _activity(account, chat))
+
+
+def _find_conversation(account: MsteamsCredentials, chat: Chat, tenant: str) -> RequestFlow[str]:
     """Creating the conversation once more returns the same one."""
     members = [{"id": chat.entry["userId"]}]
     body = {"isGroup": False, "bot": _bot(account), "members": members, "tenantId": tenant}
@@ -118,8 +127,39 @@ def _send_to_person(account: MsteamsCredentials, chat: Chat, tenant: str) -> Req
     conversation_id = answer.value("id")
     if not answer.is_success or not isinstance(conversation_id, str):
         raise _refuse_conversation(answer)
-    url = account.conversations_url(f"/{path_part(conversation_id)}/activities")
-    return ProviderRequest.json(url, _activity(account, chat))
+    return conversation_id
+
+
+def update(account: MsteamsCredentials, chat: Chat, sent: SentMessage) -> RequestFlow[ProviderRequest]:
+    url = yield from _find_activity(account, chat, sent)
+    return replace(ProviderRequest.json(url, _activity(account, chat)), method="PUT")
+
+
+def withdraw(account: MsteamsCredentials, chat: Chat, sent: SentMessage) -> RequestFlow[ProviderRequest]:
+    url = yield from _find_activity(account, chat, sent)
+    return ProviderRequest(url=url, method="DELETE")
+
+
+def read_place(_: ProviderAnswer, context: SendContext) -> Place | None:
+    """Read where the bot wrote to; a webhook gives no id of its messages."""
+    entry = context.message.entry
+    if entry.get("endpointType") == TEAMS_CHANNEL:
+        return {"conversation": str(entry["channelId"])}
+    if entry.get("endpointType") == TEAMS_USER:
+        return {"tenant": str(entry.get("tenantId") or entry.get("workspaceId"))}
+    return None
+
+
+def is_done(answer: ProviderAnswer, kind: ChangeKind) -> bool:
+    return kind is ChangeKind.WITHDRAW and answer.value("error.code") == "ActivityNotFoundInConversation"
+
+
+def _find_activity(account: MsteamsCredentials, chat: Chat, sent: SentMessage) -> RequestFlow[str]:
+    conversation_id = sent.place.get("conversation")
+    if conversation_id is None:
+        conversation_id = yield from _find_conversation(account, chat, sent.place["tenant"])
+    activity_id = path_part(sent.provider_message_id)
+    return account.conversations_url(f"/{path_part(conversation_id)}/activities/{activity_id}")
 
 
 def _refuse_conversation(answer: ProviderAnswer) -> SendFailure:
@@ -211,6 +251,7 @@ PROVIDER = ChatProvider(
     # Connectors report errors as text with a 200.
     accepts=lambda answer: not _REFUSAL.search(answer.text),
     failures=_FAILURES,
+    edits=Edits(read_place=read_place, update=update, withdraw=withdraw, is_done=is_done),
     token=TokenExchange(
         request=_request_token,
         margin_seconds=_TOKEN_MARGIN_SECONDS,

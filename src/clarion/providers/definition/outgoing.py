@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+from clarion.providers.definition.changes import MessageChange
 from clarion.secret import PartlyPrinted
 from clarion.vocabulary import Channel
 
@@ -44,6 +45,8 @@ class Outgoing(PartlyPrinted, frozen=True, kw_only=True):
     """Where the person unsubscribes from e-mails of this kind; None: they cannot."""
     credentials: Mapping[str, Any] = {}
     overrides: Mapping[str, Any] = {}
+    change: MessageChange | None = None
+    """What becomes of the message that the provider has already; None: it has none, and gets it now."""
     trace_headers: Mapping[str, str] = {}
     """The trace context, for receivers of plain webhooks only; vendors do not get it."""
     track: Callable[[str], str] = unchanged

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from clarion.clock import Millis
 from clarion.providers.chat import message as chat
+from clarion.providers.definition.changes import ChangeKind, MessageChange, Place
 from clarion.providers.definition.credentials import (
     Credentials,
     get_format_rules,
@@ -15,6 +16,7 @@ from clarion.providers.definition.credentials import (
     list_required,
     respell,
 )
+from clarion.providers.definition.edits import Edits
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.overrides import (
     CUSTOM_DATA,
@@ -83,6 +85,10 @@ class Provider(Struct, frozen=True, kw_only=True):
         """Return the overrides that have no effect with this provider, and why, by name."""
         unread = [name for name in extras(overrides, self.known - self.without) if not self.takes(name)]
         return list_not_passed(overrides, self.channel) | dict.fromkeys(unread, f"{self.name} has no such field")
+
+    def find_change_obstacle(self, kind: ChangeKind, _: Place | None, /) -> str | None:
+        """Return why a message that the provider has cannot be changed; None if it can."""
+        return f"{self.name} cannot {kind.verb} a message that it has"
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -169,11 +175,26 @@ class HttpProvider(Provider, Generic[A, M], frozen=True, kw_only=True):
     is_http2: bool = False
     can_use_apprise: bool = False
     """Whether `apprise:` is accepted as URL."""
+    edits: Edits[A, M] | None = None
+    """How the provider changes messages that it has; None if it cannot."""
     takes_trace: bool = False
     """Whether the receiver is the user's own service, which gets the trace context of the message."""
 
     def read_message(self, outgoing: Outgoing, account: A, now: Millis) -> M:
         raise NotImplementedError
+
+    def make_request(self, account: A, message: M, change: MessageChange | None) -> Any:
+        """Build the request of a message, or of a change of one; requests that it needs before are yielded."""
+        if change is None or self.edits is None:
+            return self.request(account, message)
+        return self.edits.make_request(account, message, change)
+
+    def find_change_obstacle(self, kind: ChangeKind, place: Place | None, /) -> str | None:
+        if self.edits is None:
+            return Provider.find_change_obstacle(self, kind, place)
+        if place is None:
+            return f"{self.name} gave no address of the message: it went to a webhook that gives none"
+        return None
 
     def parts(self, message: M) -> Mapping[str, M]:
         """Split the message into parts that each need a call, by name."""
@@ -235,11 +256,20 @@ class PushProvider(HttpProvider[A, push.Push], frozen=True, kw_only=True):
     channel: Channel = Channel.PUSH
     known: frozenset[str] = push.KNOWN
     is_called_per_token: bool = False
+    replaces: bool = False
+    """Whether a second notification with the id of the first one takes its place on the device."""
     targets: frozenset[str] = frozenset()
     """Overrides that say who gets the notification instead of the device tokens."""
 
     def read_message(self, outgoing: Outgoing, _: A, now: Millis) -> push.Push:
         return push.read_push(outgoing, now, is_addressed=self.has_target(outgoing.overrides))
+
+    def find_change_obstacle(self, kind: ChangeKind, place: Place | None, /) -> str | None:
+        if not self.replaces:
+            return Provider.find_change_obstacle(self, kind, place)
+        if kind is ChangeKind.WITHDRAW:
+            return f"{self.name} cannot take notifications off a device; an update replaces them"
+        return None
 
     def has_target(self, overrides: Mapping[str, Any]) -> bool:
         return bool(self.targets) and any(overrides.get(name) for name in self.targets)

@@ -26,6 +26,8 @@ class Sent(PartlyPrinted, frozen=True, kw_only=True):
     """Tickets by recipient, with which receipts are fetched later; empty if the provider pushes receipts."""
     refused: Mapping[str, str] = {}
     """The reasons by recipient, if the provider accepted the message for some recipients and not for these."""
+    place: Mapping[str, str] | None = None
+    """Where the provider put it, beside its id; None if it cannot be changed there."""
 
 
 class FailureKind(StrEnum):

@@ -138,6 +138,7 @@ PROVIDER = PushProvider(
     casing=None,
     reads=lambda name: apple_name(name) in _READ,
     sizes=sizes,
+    replaces=True,
     documentation="https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns",
     idempotency="`apns-collapse-id`: a second try replaces the first on the screen",
     note="The trigger's payload is beside `aps`, 4096 bytes in all. `secure` is for released apps. On the wrong one of "

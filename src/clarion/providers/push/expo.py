@@ -29,6 +29,8 @@ def request(_: ExpoCredentials, push: Push) -> ProviderRequest:
         "sound": push.any_sound,
         "badge": push.badge,
         "richContent": {"image": push.image} if push.image else {},
+        # A notification with the same id takes the place of the first one.
+        "collapseId": push.message_id,
     }
     return ProviderRequest.json(f"{_API}/send", drop_empty(message))
 
@@ -98,6 +100,7 @@ PROVIDER = PushProvider(
     receipt_query=ReceiptQuery(request=receipts_request, read=read_receipts),
     casing=casing,
     sizes=sizes,
+    replaces=True,
     documentation="https://docs.expo.dev/push-notifications/sending-notifications/",
     note="Expo learns of most lost devices only later: it is asked for receipts a quarter of an hour after each send, "
     "and for a day if need be. One that is well says that Apple or Google has the message, not that the device has it.",

@@ -71,8 +71,8 @@ def write_message(push: Push) -> dict[str, Any]:
         "notification": {} if is_data else drop_empty({"title": push.title, "body": push.body, "image": image}),
         "data": as_texts(_only_data(push) if is_data else push.data) | {"clarion_message_id": push.message_id},
         "android": _android(push, given, is_data=is_data),
-        "apns": _apns(push, given),
-        "webpush": _webpush(given),
+        "apns": _apns(push, given, is_data=is_data),
+        "webpush": _webpush(push, given, is_data=is_data),
     }
     added = {name: write(given[name]) for name, write in _CONFIGS.items() if isinstance(given.get(name), Mapping)}
     merged: dict[str, Any] = deep_merge(drop_empty(own), added)
@@ -92,7 +92,8 @@ def _only_data(push: Push) -> Fields:
 
 
 def _android(push: Push, given: Fields, *, is_data: bool) -> dict[str, Any]:
-    shown = {"sound": push.sound, "notification_count": push.badge}
+    # A notification with the same tag takes the place of the first one; so do the ids for Apple and browsers.
+    shown = {"sound": push.sound, "notification_count": push.badge, "tag": push.message_id}
     shown |= {name: value for name, value in given.items() if name in _IN_ANDROID}
     priority = str(given.get("priority"))
     return drop_empty(
@@ -106,10 +107,8 @@ def _android(push: Push, given: Fields, *, is_data: bool) -> dict[str, Any]:
     )
 
 
-def _apns(push: Push, given: Fields) -> dict[str, Any]:
-    if not given:
-        aps = drop_empty({"badge": push.badge, "sound": push.any_sound})
-        return {"payload": {"aps": write_aps(aps)}} if aps else {}
+def _apns(push: Push, given: Fields, *, is_data: bool) -> dict[str, Any]:
+    collapse_id = given.get("collapse_id") or (None if is_data else push.message_id)
     by_apple_name = recase(push.options, apple_name)
     alert = {name: value for name, value in by_apple_name.items() if name in IN_ALERT}
     aps = {"badge": push.badge, "sound": push.any_sound}
@@ -120,22 +119,21 @@ def _apns(push: Push, given: Fields) -> dict[str, Any]:
     headers = {
         "apns-priority": _PRIORITIES.get(str(given.get("priority"))),
         "apns-expiration": expires,
-        "apns-collapse-id": given.get("collapse_id"),
+        "apns-collapse-id": collapse_id,
     }
     aps = write_aps(drop_empty(aps))
     return drop_empty({"headers": as_texts(drop_empty(headers)), "payload": {"aps": aps} if aps else {}})
 
 
-def _webpush(given: Fields) -> dict[str, Any]:
-    if not given:
-        return {}
+def _webpush(push: Push, given: Fields, *, is_data: bool) -> dict[str, Any]:
     urgency = str(given.get("priority"))
     headers = {
         "TTL": given.get("ttl"),
         "Urgency": urgency if urgency in _PRIORITIES else None,
         "Topic": given.get("collapse_id"),
     }
-    return drop_empty({"headers": as_texts(drop_empty(headers))})
+    shown = {} if is_data else {"tag": given.get("tag") or push.message_id}
+    return drop_empty({"headers": as_texts(drop_empty(headers)), "notification": shown})
 
 
 def _write_android(given: Fields) -> dict[str, Any]:
@@ -266,6 +264,7 @@ PROVIDER = PushProvider(
     casing=None,
     reads=reads,
     sizes=sizes,
+    replaces=True,
     documentation="https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send",
     note="The overrides `topic` and `condition` send one message to those devices instead of the subscriber's. With "
     "`type: data` the message has no notification, and the trigger's payload is its data.",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
+from uuid import UUID, uuid5
 
 from msgspec.structs import replace
 
@@ -36,6 +37,15 @@ class Push(PartlyPrinted, frozen=True, kw_only=True):
     options: Mapping[str, Any] = {}
     """Overrides that are specific to the provider, by the names of our API."""
     context: Mapping[str, Any] = {}
+    change_number: int = 0
+    """How often the notification was replaced, this time included."""
+
+    @property
+    def call_key(self) -> str:
+        """The key by which a provider knows a call that is made again: a replacement is another call."""
+        if not self.change_number:
+            return self.message_id
+        return str(uuid5(UUID(self.message_id), str(self.change_number)))
 
     @property
     def token(self) -> str:
@@ -87,6 +97,7 @@ def read_push(outgoing: Outgoing, now: Millis, *, is_addressed: bool = False) ->
         image=_text(given.get("image")),
         options=extras(given, KNOWN),
         context=outgoing.context,
+        change_number=0 if outgoing.change is None else outgoing.change.number,
     )
 
 

@@ -69,7 +69,10 @@ def request(account: OneSignalCredentials, push: Push) -> ProviderRequest:
         **badge,
         **(picture if push.image else {}),
         **_own_options(push.options),
-        "idempotency_key": push.message_id,
+        # A notification with the same ids takes the place of the first one.
+        "collapse_id": push.message_id,
+        "web_push_topic": push.message_id.replace("-", ""),
+        "idempotency_key": push.call_key,
     }
     return ProviderRequest.json(_URL, drop_empty(body))
 
@@ -128,6 +131,7 @@ PROVIDER = PushProvider(
     casing=casing,
     reads=frozenset({"subtitle", "icon"}).__contains__,
     sizes=sizes,
+    replaces=True,
     documentation="https://documentation.onesignal.com/reference/rest-api-overview",
     idempotency="`idempotency_key`",
     note="`apiVersion` is `playerModel` (the default) if device tokens are ids of subscriptions, and `externalId` if "

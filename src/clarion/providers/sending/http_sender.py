@@ -132,14 +132,20 @@ class HttpSender:
         return await self._run_flow(flow, provider, account)
 
     async def _send_part(self, provider: AnyProvider, account: Credentials, part: Any, outgoing: Outgoing) -> Sent:
-        request = await self._run_flow(provider.request(account, part), provider, account)
+        change = outgoing.change
+        request = await self._run_flow(provider.make_request(account, part, change), provider, account)
         request = add_overrides(provider, request, outgoing.overrides)
         if provider.takes_trace and outgoing.trace_headers:
             request = replace(request, headers={**request.headers, **outgoing.trace_headers})
         if provider.sizes is not None:
             check_sizes(provider.name, provider.sizes(request))
         answer = await self._call_as_account(provider, account, request, outgoing.can_start)
+        if change is not None and provider.edits is not None and provider.edits.is_done(answer, change.kind):
+            return Sent(provider_message_id=change.sent.provider_message_id, raw=_raw(answer))
         classification = _classify(provider, answer)
+        if classification is None and change is not None:
+            # What answers a change says nothing new of the message.
+            return Sent(provider_message_id=change.sent.provider_message_id, raw=_raw(answer))
         if classification is None:
             return _read_sent(provider, answer, SendContext(account, part))
         if classification == ALREADY_SENT:
@@ -228,12 +234,13 @@ def _classify(provider: AnyProvider, answer: ProviderAnswer) -> Classification |
 
 def _read_sent(provider: AnyProvider, answer: ProviderAnswer, context: SendContext) -> Sent:
     sent = provider.sent(answer, context)
+    place = None if provider.edits is None else provider.edits.read_place(answer, context)
     if isinstance(sent, Sent):
         return sent if sent.raw is not None else replace(sent, raw=_raw(answer))
     if sent is None:
         sentence = f"{provider.name} answered {answer.status} without the id of the message"
         raise mark_ambiguous(SendFailure(FailureKind.RETRYABLE, sentence, raw=_raw(answer)))
-    return Sent(provider_message_id=sent, raw=_raw(answer))
+    return Sent(provider_message_id=sent, raw=_raw(answer), place=place)
 
 
 def _make_failure(provider: AnyProvider, answer: ProviderAnswer, classification: Classification) -> SendFailure:

@@ -210,7 +210,7 @@ EXPORTED = (
         """,
         where="n.environment_id = :environment_id AND n.subscriber_id = :subscriber_id",
         json=frozenset({"digest", "details", "outputs"}),
-        omitted=dict.fromkeys(("queue", "lane", "priority"), "how workers share their work"),
+        omitted=dict.fromkeys(("queue", "lane", "priority", "changed_at"), "how workers share their work"),
     ),
     PersonTable(
         kind="message",
@@ -222,15 +222,19 @@ EXPORTED = (
             *("severity", "seen"),
             *("read", "archived", "seen_at", "read_at", "archived_at", "snoozed_until", "delivered_at", "error_id"),
             *("error_text", "retry_at", "given_up_at", "refused_by", "context_keys", "tracking", "created_at"),
-            *("updated_at", "unsubscribe_url"),
+            *("updated_at", "unsubscribe_url", "place", "change", "change_reason", "former", "changed_at"),
         ),
         keys={"channel": "t.channel", "archived": "t.archived", "position": "t.position"},
         json=frozenset(
             {"delivery", "email_options", "device_tokens", "cta", "data", "delivered_at", "refused_by", "context_keys"}
-            | {"tracking"},
+            | {"tracking", "place", "former"},
         ),
         flags=frozenset({"seen", "read", "archived"}),
-        omitted={"subscriber_id": _OWNER, "position": "its place in the inbox"},
+        omitted={
+            "subscriber_id": _OWNER,
+            "position": "its place in the inbox",
+            "revision": "how often it was changed, which the job tells",
+        },
     ),
     PersonTable(
         kind="suppression",
