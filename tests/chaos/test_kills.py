@@ -40,7 +40,17 @@ WORKFLOW = {
     "active": True,
     "steps": [
         {"name": "Inbox", "type": "in_app", "controlValues": {"body": "{{payload.n}}"}},
-        {"name": "Digest", "type": "digest", "controlValues": {"type": "regular", "amount": 1, "unit": "seconds"}},
+        {
+            "name": "Digest",
+            "type": "digest",
+            "controlValues": {
+                "type": "regular",
+                "amount": 1,
+                "unit": "seconds",
+                "slideUpTo": {"amount": 3, "unit": "seconds"},
+                "maxItems": 6,
+            },
+        },
         {"name": "Mail", "type": "email", "controlValues": {"subject": "{{steps.digest.eventCount}}", "body": "x"}},
         {"name": "After", "type": "in_app", "controlValues": {"body": "after"}},
     ],

@@ -13,6 +13,9 @@ from tests.engine.support import World, in_app, step
 PEOPLE = ("ada", "bob")
 ROOMS = ("x", "y")
 WINDOW = 10 * MINUTE
+MAX_ITEMS = 3
+SLIDING = {"slideUpTo": {"amount": 25, "unit": "minutes"}}
+FULL = {"maxItems": MAX_ITEMS}
 
 moves = st.lists(
     st.one_of(
@@ -46,12 +49,14 @@ async def crash(world: World) -> None:
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-@given(script=moves)
-async def test_every_event_is_told_once_in_its_own_window(world: World, script: list[tuple[str, str, str]]) -> None:
+@given(script=moves, limits=st.sampled_from([{}, SLIDING, FULL, SLIDING | FULL]))
+async def test_every_event_is_told_once_in_its_own_window(
+    world: World, script: list[tuple[str, str, str]], limits: dict[str, Any]
+) -> None:
     name = f"w{world.clock.now()}"
     world.clock.move(1)
     await world.make_workflow(
-        step("digest", "Digest", type="regular", amount=10, unit="minutes", digestKey="payload.room"),
+        step("digest", "Digest", type="regular", amount=10, unit="minutes", digestKey="payload.room", **limits),
         in_app("{% for event in steps.digest.events %}{{event.payload.n}} {% endfor %}"),
         key=name,
     )
@@ -82,3 +87,4 @@ async def test_every_event_is_told_once_in_its_own_window(world: World, script: 
     for window in shown:
         assert window == sorted(window)
         assert len({of[number] for number in window}) == 1
+        assert "maxItems" not in limits or len(window) <= MAX_ITEMS

@@ -5,7 +5,7 @@ from typing import Any
 from clarion.clock import HOUR, MINUTE
 from clarion.db.port import Database
 from clarion.db.query import sql
-from clarion.engine.digests import MAX_EVENT_BYTES, MAX_EVENTS, _DigestEvent, choose_shown
+from clarion.engine.digest_events import MAX_EVENT_BYTES, MAX_EVENTS, DigestEvent, choose_shown
 from clarion.ids import JobId, TriggerId
 from tests.engine.support import World, details, in_app, step
 
@@ -76,11 +76,11 @@ async def test_a_closed_window_is_opened_anew_by_the_next_event(world: World) ->
     assert await world.feed() == ["2:010", "2:111", "2:212"]
 
 
-def make_event(number: int, size: int = 1) -> _DigestEvent:
-    return _DigestEvent(TriggerId(number.to_bytes(16)), JobId(number.to_bytes(16)), size, {"id": str(number)})
+def make_event(number: int, size: int = 1) -> DigestEvent:
+    return DigestEvent(TriggerId(number.to_bytes(16)), JobId(number.to_bytes(16)), size, {"id": str(number)})
 
 
-def list_shown(events: list[_DigestEvent], leader: int | None = None) -> list[int]:
+def list_shown(events: list[DigestEvent], leader: int | None = None) -> list[int]:
     shown = choose_shown(events, None if leader is None else JobId(leader.to_bytes(16)))
     return [int.from_bytes(one.trigger_id) for one in shown]
 

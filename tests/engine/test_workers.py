@@ -1,7 +1,8 @@
 """Several workers at the same time: order, digests, throttles and cancels are as with one."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,7 +15,7 @@ from clarion.engine.worker import Engine
 from clarion.providers.sending.gateway import ProviderGateway
 from clarion.vault import Vault
 from tests.engine.support import World
-from tests.engine.workers import PEOPLE, VIEWS, Site, open_engines
+from tests.engine.workers import DIGEST_STEPS, LIMITED_STEPS, PEOPLE, VIEWS, Site, open_engines
 
 ENGINES = 3
 ROUNDS = 6
@@ -48,12 +49,17 @@ async def engines(
         yield opened
 
 
+@pytest.mark.parametrize("digest_steps", [DIGEST_STEPS, LIMITED_STEPS], ids=["plain", "limited"])
 @pytest.mark.parametrize("view", sorted(VIEWS))
 async def test_workers_that_see_different_members_do_not_get_in_each_others_way(
-    world: World, database: Database, engines: list[Engine], view: str
+    world: World,
+    database: Database,
+    engines: list[Engine],
+    view: str,
+    digest_steps: Sequence[dict[str, Any]],
 ) -> None:
     site = Site(world, database, engines, "crowd")
-    await site.prepare()
+    await site.prepare(digest_steps)
     site.see(view)
 
     async def trigger_all() -> None:
@@ -71,13 +77,17 @@ async def test_workers_that_see_different_members_do_not_get_in_each_others_way(
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
-@given(script=st.lists(_moves, min_size=4, max_size=20))
+@given(script=st.lists(_moves, min_size=4, max_size=20), digest_steps=st.sampled_from([DIGEST_STEPS, LIMITED_STEPS]))
 async def test_whatever_several_workers_do_it_is_as_if_there_were_one(
-    world: World, database: Database, engines: list[Engine], script: list[tuple[object, ...]]
+    world: World,
+    database: Database,
+    engines: list[Engine],
+    script: list[tuple[object, ...]],
+    digest_steps: Sequence[dict[str, Any]],
 ) -> None:
     world.clock.move(1)
     site = Site(world, database, engines, f"w{world.clock.now()}")
-    await site.prepare()
+    await site.prepare(digest_steps)
     for move in script:
         await make_move(site, move)
     await site.finish()

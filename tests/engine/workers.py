@@ -19,6 +19,7 @@ from tests.engine.support import World, in_app, step
 PEOPLE = tuple(f"person-{number}" for number in range(8))
 """In several lanes, some of them in the same one."""
 THRESHOLD = 2
+MAX_ITEMS = 4
 VIEWS: dict[str, Sequence[LaneSet]] = {
     "all for everyone": (ALL_LANES, ALL_LANES, ALL_LANES),
     "disjoint": (LaneSet.of(range(11)), LaneSet.of(range(11, 22)), LaneSet.of(range(22, LANES))),
@@ -33,6 +34,19 @@ DIGEST_STEPS = (
     in_app("{{ payload.n | divided_by: payload.zero }}", shouldStopOnFail=True, skip=_FAILS),
     step("digest", "Digest", type="regular", amount=10, unit="minutes"),
     in_app("digest" + _EVENTS),
+)
+LIMITED_STEPS = (
+    *DIGEST_STEPS[:2],
+    step(
+        "digest",
+        "Digest",
+        type="regular",
+        amount=10,
+        unit="minutes",
+        maxItems=MAX_ITEMS,
+        slideUpTo={"amount": 20, "unit": "minutes"},
+    ),
+    in_app("full" + _EVENTS),
 )
 THROTTLE_STEPS = (
     step("throttle", type="fixed", amount=1, unit="hours", threshold=THRESHOLD),
@@ -102,8 +116,8 @@ class Site:
         self._database = database
         self._name = name
 
-    async def prepare(self) -> None:
-        await self.world.make_workflow(*DIGEST_STEPS, key=f"{self._name}-digest")
+    async def prepare(self, digest_steps: Sequence[dict[str, Any]] = DIGEST_STEPS) -> None:
+        await self.world.make_workflow(*digest_steps, key=f"{self._name}-digest")
         await self.world.make_workflow(*THROTTLE_STEPS, key=f"{self._name}-throttle")
         members = {"subscriberIds": list(PEOPLE)}
         for key in PEOPLE:
@@ -161,7 +175,8 @@ class Site:
         for person in PEOPLE:
             own = [one for one in shown if one.person == person]
             self._check_starts(person, [one.numbers[0] for one in own if one.kind == "start"])
-            self._check_windows(person, [one.numbers for one in own if one.kind == "digest"])
+            self._check_windows(person, [one.numbers for one in own if one.kind in ("digest", "full")])
+            assert all(len(one.numbers) <= MAX_ITEMS for one in own if one.kind == "full")
             _check_passes([one.at for one in own if one.kind == "pass"])
         for sent in self.sent:
             if sent.is_canceled:

@@ -9,7 +9,7 @@ from clarion.app import Application
 from clarion.clock import ManualClock
 from clarion.db.port import Connection, Database
 from clarion.db.query import sql
-from clarion.engine.digests import MAX_EVENT_BYTES, MAX_EVENTS
+from clarion.engine.digest_events import MAX_EVENT_BYTES, MAX_EVENTS
 from clarion.engine.worker import Engine
 from clarion.triggers.attachments import LAST_USE, MAX_PAUSE, delete_unneeded_files
 from tests.engine.providers import EMAIL, account

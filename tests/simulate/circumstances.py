@@ -144,6 +144,10 @@ def _make_digest(random: Random, key: str | None) -> dict[str, Any]:
         controls = {"type": "regular", **_length(random)}
     if kind == "backoff":
         controls["lookBackWindow"] = _length(random)
+    if kind != "timed" and random.random() < 0.3:
+        controls["slideUpTo"] = {"amount": random.choice((1, 3)), "unit": "days"}
+    if random.random() < 0.3:
+        controls["maxItems"] = random.choice((2, 3))
     if random.random() < 0.2:
         controls["extendToSchedule"] = True
     return {"type": "digest", "controlValues": controls | ({"digestKey": key} if key else {})}

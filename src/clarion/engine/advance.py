@@ -74,6 +74,11 @@ class Advance:
         self.triggered = TriggeredWorkflows(db, environment_id, now)
         self._budget = WorkBudget()
 
+    @property
+    def has_woken(self) -> bool:
+        """Whether runs that waited for their digests are due at once."""
+        return self._digests.has_sealed
+
     async def run_all(self, runs: Sequence[Run]) -> bool:
         """Returns whether it left some to the next unit, because the texts of those before took much work."""
         await add_past(self._db, self._environment_id, [run for run in runs if not run.is_new])

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from clarion.clock import Millis
 from clarion.db.port import Connection
-from clarion.engine.digests import leave_window, list_open_followers
+from clarion.engine.digest_leaders import leave_window, list_open_followers
 from clarion.engine.load import load_runs
 from clarion.engine.write import write_runs
 from clarion.ids import EnvironmentId, NotificationId, TransactionKey

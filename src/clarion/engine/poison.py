@@ -14,7 +14,7 @@ from clarion.clock import Millis
 from clarion.content.environment import ContentSource
 from clarion.db.port import Connection, Transactions
 from clarion.engine.claim import Claim, ItemKind, claim_one, list_items, settle_claim
-from clarion.engine.digests import leave_window
+from clarion.engine.digest_leaders import leave_window
 from clarion.engine.load import start_runs
 from clarion.engine.recipients import Recipient
 from clarion.engine.records import Run

@@ -115,6 +115,7 @@ async def run_claim(
         advance = Advance(db, environment_id, defaults, now)
         has_postponed |= await advance.run_all(runs)
         has_triggered = advance.triggered.count > 0
+        has_postponed |= advance.has_woken
         await write_runs(db, environment_id, runs, now)
         await emit_run_events(db, environment_id, runs, version, now)
     await settle_claim(db, environment_id, claim)

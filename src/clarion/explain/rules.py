@@ -43,6 +43,7 @@ RULES: dict[str | None, Rule] = {
     DetailCode.DIGEST_SKIPPED: waiting.digest_first,
     DetailCode.DIGEST_CLOSED: waiting.digest_closed,
     DetailCode.DIGEST_PROMOTED: waiting.digest_promoted,
+    DetailCode.DIGEST_EXTENDED: waiting.digest_extended,
     DetailCode.DELAYED: waiting.delayed,
     DetailCode.DELAY_OVER: waiting.delay_over,
     DetailCode.DELAY_OVERRIDE_IGNORED: decide_always(

@@ -12,7 +12,7 @@ _KINDS = {StepType.DIGEST: DecisionKind.DIGEST, StepType.THROTTLE: DecisionKind.
 
 def digest_started(observed: Observed) -> Decision:
     key, until = _key_text(observed, "digestKey"), _until(observed)
-    summary = f"The first event of a digest{key}: it gathers others until {until}."
+    summary = f"The first event of a digest{key}: it gathers others until {until}{_latest(observed)}."
     remedy = "A shorter window in the digest step; the message goes out when the window closes."
     return _decision(observed, DecisionKind.DIGEST, Verdict.WAITING, summary, remedy)
 
@@ -24,6 +24,8 @@ def digest_merged(observed: Observed) -> Decision:
         summary = "This run was merged into the digest of another run, which sends the message."
     else:
         end = f", which closes {_until(observed)}" if "until" in observed.raw else ""
+        if "maxItems" in observed.raw:
+            end = f", which had {observed.raw['maxItems']} events then, as many as it takes"
         summary = f"A digest{_key_text(observed, 'digestKey')} was open: the event joined the run {leader}{end}."
         remedy = "Another value of digestKey, or a workflow without the digest step, has a run of its own."
     return _decision(observed, DecisionKind.DIGEST, Verdict.STOPPED, summary, remedy)
@@ -31,13 +33,20 @@ def digest_merged(observed: Observed) -> Decision:
 
 def digest_closed(observed: Observed) -> Decision:
     count = observed.raw.get("events", 1)
-    summary = f"The digest closed with {count} event{'' if count == 1 else 's'}, and the run went on."
+    full = ", as many as it takes (maxItems)" if "maxItems" in observed.raw else ""
+    summary = f"The digest closed with {count} event{'' if count == 1 else 's'}{full}, and the run went on."
     return _decision(observed, DecisionKind.DIGEST, Verdict.PASSED, summary)
 
 
 def digest_promoted(observed: Observed) -> Decision:
     summary = f"The run that led the digest ended early: this one took its place until {_until(observed)}."
     return _decision(observed, DecisionKind.DIGEST, Verdict.WAITING, summary)
+
+
+def digest_extended(observed: Observed) -> Decision:
+    summary = f"Further events have extended the digest: it gathers others until {_until(observed)}{_latest(observed)}."
+    remedy = "A shorter slideUpTo in the digest step."
+    return _decision(observed, DecisionKind.DIGEST, Verdict.WAITING, summary, remedy)
 
 
 def digest_first(observed: Observed) -> Decision:
@@ -91,7 +100,7 @@ def completed(observed: Observed) -> Decision:
 def _decision(
     observed: Observed, kind: DecisionKind, verdict: Verdict, summary: str, remedy: str | None = None
 ) -> Decision:
-    values = with_moments(observed.raw, "until", "lastEventAt")
+    values = with_moments(observed.raw, "until", "latest", "lastEventAt")
     return observed.decision(kind, verdict, summary, remedy, values=values)
 
 
@@ -117,6 +126,12 @@ def _key_text(observed: Observed, name: str) -> str:
 def _until(observed: Observed) -> str:
     until = observed.raw.get("until")
     return observed.moment(Millis(until)) if isinstance(until, int) else "a moment that was not recorded"
+
+
+def _latest(observed: Observed) -> str:
+    """Until when further events may extend a digest."""
+    latest = observed.raw.get("latest")
+    return f", and longer after each of them, to {observed.moment(Millis(latest))} at the latest" if latest else ""
 
 
 def _reason(observed: Observed) -> str:

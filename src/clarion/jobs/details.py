@@ -201,6 +201,7 @@ class DetailCode(StrEnum):
         DetailStatus.SUCCESS,
         "Step was canceled because a previous step failed",
     )
+    DIGEST_EXTENDED = "digest_extended", DetailStatus.PENDING, "Digest was extended by further events"
 
 
 class ExecutionDetail(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

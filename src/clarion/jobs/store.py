@@ -98,6 +98,10 @@ PROMOTE_LATER_JOBS = sql("""
     UPDATE jobs SET status = 'pending', updated_at = :now
     WHERE environment_id = :environment_id AND notification_id = :run_id AND step > :step AND status = 'merged'
 """)
+WAKE = sql("""
+    UPDATE jobs SET due_at = :now, updated_at = :now
+    WHERE environment_id = :environment_id AND id {any:ids} AND status = 'delayed' AND queue = 1 AND due_at > :now
+""")
 FAIL_RUN = sql("""
     UPDATE jobs SET status = CASE WHEN queue = 1 THEN 'failed' ELSE 'canceled' END,
         queue = NULL, due_at = NULL, updated_at = :now
@@ -264,6 +268,12 @@ async def promote(
     await db.execute(PROMOTE_JOB, **scope, id=job_id, due_at=due_at, now=now, detail=json_text(detail))
     await db.execute(PROMOTE_LATER_JOBS, **scope, run_id=row["notification_id"], step=row["step"], now=now)
     return NotificationId(row["notification_id"])
+
+
+async def wake(db: Connection, environment_id: EnvironmentId, job_ids: Sequence[JobId], now: Millis) -> None:
+    """Let jobs that wait for a moment in DECIDE be due at once; the caller holds their lanes."""
+    if job_ids:
+        await db.execute(WAKE, environment_id=environment_id, ids=list(job_ids), now=now)
 
 
 async def fail_run(db: Connection, environment_id: EnvironmentId, run_id: NotificationId, now: Millis) -> None:

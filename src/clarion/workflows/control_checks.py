@@ -18,6 +18,8 @@ from clarion.workflows.controls import (
     BranchControls,
     Controls,
     DigestControls,
+    DigestType,
+    SlideLimit,
     WaitControls,
     normalize,
     read_as,
@@ -156,7 +158,26 @@ def _length_problems(controls: Controls) -> Iterator[PathAndText]:
     window = controls.look_back_window if isinstance(controls, DigestControls) else None
     if window is not None and _is_too_long(window.amount, window.unit):
         yield "lookBackWindow.amount", f"must not make more than {_MAX_DAYS} days"
+    if isinstance(controls, DigestControls) and controls.slide_up_to is not None:
+        yield from _slide_problems(controls, controls.slide_up_to)
+
+
+def _slide_problems(controls: DigestControls, limit: SlideLimit) -> Iterator[PathAndText]:
+    if controls.kind is DigestType.TIMED:
+        yield "slideUpTo", "is for a digest with an amount of time; one with a cron expression ends at its times"
+    elif _is_too_long(limit.amount, limit.unit):
+        yield "slideUpTo.amount", f"must not make more than {_MAX_DAYS} days"
+    elif (
+        controls.amount
+        and controls.unit
+        and _seconds(limit.amount, limit.unit) < _seconds(controls.amount, controls.unit)
+    ):
+        yield "slideUpTo.amount", "must not be shorter than the amount of time that each event starts anew"
 
 
 def _is_too_long(amount: float, unit: Unit) -> bool:
-    return amount * _SECONDS[unit] > _MAX_DAYS * _SECONDS_A_DAY
+    return _seconds(amount, unit) > _MAX_DAYS * _SECONDS_A_DAY
+
+
+def _seconds(amount: float, unit: Unit) -> float:
+    return amount * _SECONDS[unit]

@@ -100,6 +100,12 @@ TEXTS: dict[StepType, Mapping[str, ControlText]] = {
             "The first event within this time goes on at once, and only further ones are digested.",
             members={"amount": _AMOUNT, "unit": _UNIT},
         ),
+        "slideUpTo": ControlText(
+            "Longest time",
+            "Each further event starts the time anew, until this long after the first one.",
+            members={"amount": _AMOUNT, "unit": _UNIT},
+        ),
+        "maxItems": ControlText("Most events", "The digest goes on at once when it has so many events.", 20),
         "extendToSchedule": _EXTEND,
         "skip": _SKIP,
     },

@@ -21,6 +21,8 @@ from clarion.workflows.tree import MAX_PATHS
 Amount = Annotated[float, Meta(gt=0, le=1_000_000_000)]
 """Of a unit of time; 0.5 hours are 30 minutes."""
 Count = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+ItemLimit = Annotated[int, Meta(ge=2, le=10_000)]
+"""Of events in a digest; one event is no digest."""
 Addresses = str | list[str]
 """One address, several with commas between them, or a list."""
 PathName = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[^{}/]+$")]
@@ -74,6 +76,13 @@ class EmailSender(Wire):
 
 
 class LookBackWindow(Wire):
+    amount: Amount
+    unit: Unit
+
+
+class SlideLimit(Wire):
+    """How long after its first event the window of a digest closes at the latest, however many follow."""
+
     amount: Amount
     unit: Unit
 
@@ -148,6 +157,8 @@ class DigestControls(WaitControls):
     cron: str | None = None
     digest_key: str | None = None
     look_back_window: LookBackWindow | None = None
+    slide_up_to: SlideLimit | None = None
+    max_items: ItemLimit | None = None
     extend_to_schedule: bool | None = None
 
     @property

@@ -218,13 +218,17 @@ digest_windows = Table(
     "digest_windows",
     metadata,
     id_("environment_id", key=True),
-    id_("id", key=True),  # derived from workflow, step, subscriber and the value of digestKey
+    id_(
+        "id", key=True
+    ),  # derived from workflow, step, subscriber and the value of digestKey; or from such an id, of a full window
     id_("subscriber_id"),
     Column("generation", Integer, nullable=False),  # how often it was opened
     id_("leader_id", optional=True),  # the job that goes on when it closes; NULL while it is closed
     id_("leader_run_id", optional=True),  # the notification of that job
     moment("closes_at", optional=True),
     moment("last_event_at"),
+    moment("closes_by", optional=True),  # until when further events may extend it; NULL: they do not
+    Column("items", Integer, nullable=True),  # at least so many events as count are in it; NULL: not counted
     Index("digest_windows_subscriber", "environment_id", "subscriber_id"),
 )
 

@@ -129,7 +129,7 @@ CREATE TABLE digest_windows (
     leader_id BLOB,
     leader_run_id BLOB,
     closes_at BIGINT,
-    last_event_at BIGINT NOT NULL,
+    last_event_at BIGINT NOT NULL, closes_by BIGINT, items INTEGER,
     PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE early_reports (
@@ -797,4 +797,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0043', '0033..0043');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0044', '0033..0044');

@@ -5,7 +5,9 @@ from typing import Any
 
 from clarion.clock import Millis
 from clarion.contexts.model import keys_of
-from clarion.engine.digests import DigestWindow, Leader, WindowIdentity, make_event
+from clarion.engine.digest_events import make_event
+from clarion.engine.digest_windows import DigestWindow, WindowIdentity
+from clarion.engine.digests import Extension, Leader
 from clarion.engine.masking import show_key_value
 from clarion.engine.steps.decision import Done, Ended, Failed, Merged, StepContext, StepOutcome, Waiting
 from clarion.engine.steps.waiting import extend
@@ -28,22 +30,28 @@ async def decide(context: StepContext) -> StepOutcome:
     identity = _identity(context, controls)
     window = await context.digests.find(identity)
     if window is not None and window.leader_run_id is not None:
-        return _join(context, controls, window, window.leader_run_id)
+        return await _join(context, controls, window, window.leader_run_id, closes_at)
     if controls.look_back_window is not None and not _is_recent(context, controls, window):
         await context.digests.open(identity, None)
         context.note(DetailCode.DIGEST_SKIPPED, raw=_look_back(controls, window))
         context.job.has_events = True
         return Done(outputs=_outputs([_event(context.run.trigger)], 1))
     closes_at = extend(context, closes_at)
-    opened = await context.digests.open(identity, Leader(context.job.id, context.run.id, closes_at))
-    context.digests.join(opened, context.job.id, context.run.trigger)
+    closes_by = _latest(context, controls, closes_at)
+    opened = await context.digests.open(identity, Leader(context.job, context.run.id, closes_at, closes_by))
+    await context.digests.join(opened, context.job.id, context.run.trigger, max_items=controls.max_items)
     context.job.digest = _metadata(controls)
-    context.note(DetailCode.DIGEST_STARTED, raw={"until": closes_at, **_seen(context, controls)})
+    latest = {} if closes_by is None else {"latest": closes_by}
+    context.note(DetailCode.DIGEST_STARTED, raw={"until": closes_at, **latest, **_seen(context, controls)})
     return Waiting(closes_at)
 
 
 async def finish(context: StepContext) -> StepOutcome:
     """The window closes; the run goes on with every event that joined it."""
+    extension = await context.digests.find_extension(context.job)
+    if extension is not None:
+        _note_extension(context, extension)
+        return Waiting(extension.until)
     until, own = extend(context, context.now), context.run.trigger
     if until > context.now:
         return Waiting(until)
@@ -55,8 +63,7 @@ async def finish(context: StepContext) -> StepOutcome:
     outputs = _outputs(closed.events, closed.total) if closed and closed.total else _outputs([_event(own)], 1)
     context.job.digest = (context.job.digest or {"type": "regular"}) | outputs
     context.job.has_events = True
-    shown = {} if len(outputs["events"]) == outputs["eventCount"] else {"shown": len(outputs["events"])}
-    context.note(DetailCode.DIGEST_CLOSED, raw={"events": outputs["eventCount"], **shown})
+    context.note(DetailCode.DIGEST_CLOSED, raw=_told(outputs, context.read_controls(DigestControls)))
     return Done(outputs=outputs)
 
 
@@ -65,13 +72,46 @@ def find_window_id(context: StepContext) -> bytes:
     return _identity(context, context.read_controls(DigestControls)).window_id
 
 
-def _join(
-    context: StepContext, controls: DigestControls, window: DigestWindow, leader_run_id: NotificationId
+async def _join(
+    context: StepContext, controls: DigestControls, window: DigestWindow, leader_run_id: NotificationId, until: Millis
 ) -> StepOutcome:
-    context.digests.join(window, context.job.id, context.run.trigger)
-    raw = {"_digestedNotificationId": id_text(leader_run_id), "until": window.closes_at, **_seen(context, controls)}
+    joined = await context.digests.join(
+        window,
+        context.job.id,
+        context.run.trigger,
+        until=until if controls.slide_up_to is not None else None,
+        max_items=controls.max_items,
+    )
+    raw = {"_digestedNotificationId": id_text(leader_run_id), "until": joined.closes_at, **_seen(context, controls)}
+    if controls.max_items is not None and joined.id != window.id:
+        raw["maxItems"] = controls.max_items
     context.note(DetailCode.DIGEST_MERGED, raw=raw)
     return Merged(leader_run_id)
+
+
+def _latest(context: StepContext, controls: DigestControls, closes_at: Millis) -> Millis | None:
+    """Until when further events may extend a window that opens now."""
+    limit = controls.slide_up_to
+    if limit is None:
+        return None
+    return max(closes_at, end_of(context.now, limit.amount, limit.unit, context.zone))
+
+
+def _note_extension(context: StepContext, extension: Extension) -> None:
+    """Note that further events extended the window: once, since there may be many extensions."""
+    if not any(one.code == DetailCode.DIGEST_EXTENDED for one in context.job.details):
+        context.note(DetailCode.DIGEST_EXTENDED, raw={"until": extension.until, "latest": extension.latest})
+
+
+def _told(outputs: dict[str, Any], controls: DigestControls) -> dict[str, Any]:
+    """How many events a digest has, how many of them are shown, and whether it was full."""
+    shown, count = len(outputs["events"]), outputs["eventCount"]
+    is_full = controls.max_items is not None and count >= controls.max_items
+    return {
+        "events": count,
+        **({} if shown == count else {"shown": shown}),
+        **({"maxItems": controls.max_items} if is_full else {}),
+    }
 
 
 def _end(context: StepContext, controls: DigestControls) -> Millis | None:

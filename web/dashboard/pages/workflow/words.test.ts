@@ -13,6 +13,11 @@ test("a digest says how long it waits and what it does then", () => {
   );
   assert.match(describeStep("digest", { type: "timed", cron: "0 9 * * *" }), /0 9 \* \* \*/);
   assert.match(describeStep("digest", {}), /not set/);
+  const limits = { slideUpTo: { amount: 3, unit: "hours" }, maxItems: 20 };
+  assert.match(
+    describeStep("digest", { amount: 1, unit: "hours", ...limits }),
+    /1 hour.*up to 3 hours.*at once with 20 events/,
+  );
 });
 
 test("delays and throttles say what they wait for and let through", () => {

@@ -41,7 +41,9 @@ function describeDigest(values: JsonObject): string {
   const key = textAt(values, "digestKey");
   return [
     isTimed ? texts.digestTimed(cron) : texts.digest(lengthOf(values)),
+    isObject(values.slideUpTo) && texts.slideUpTo(lengthOf(values.slideUpTo)),
     key && texts.byKey(key),
+    typeof values.maxItems === "number" && texts.maxItems(values.maxItems),
     isObject(values.lookBackWindow) && texts.lookBack(lengthOf(values.lookBackWindow)),
     extension(values),
   ]
