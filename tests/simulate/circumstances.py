@@ -144,13 +144,24 @@ def _make_digest(random: Random, key: str | None) -> dict[str, Any]:
         controls = {"type": "regular", **_length(random)}
     if kind == "backoff":
         controls["lookBackWindow"] = _length(random)
-    if kind != "timed" and random.random() < 0.3:
-        controls["slideUpTo"] = {"amount": random.choice((1, 3)), "unit": "days"}
-    if random.random() < 0.3:
-        controls["maxItems"] = random.choice((2, 3))
+    controls |= _make_limits(random, kind)
     if random.random() < 0.2:
         controls["extendToSchedule"] = True
     return {"type": "digest", "controlValues": controls | ({"digestKey": key} if key else {})}
+
+
+def _make_limits(random: Random, kind: str) -> dict[str, Any]:
+    controls: dict[str, Any] = {}
+    if kind != "timed" and random.random() < 0.3:
+        controls["slideUpTo"] = {"amount": random.choice((1, 3)), "unit": "days"}
+    if kind == "regular" and random.random() < 0.3:
+        controls["dynamicKey"] = "payload.wait"
+        controls |= {"amount": None, "unit": None} if random.random() < 0.5 else {}
+    if random.random() < 0.3:
+        controls["retain"] = {"by": random.choice(("time", "payload.n")), "order": "desc", "count": 2}
+    if random.random() < 0.3:
+        controls["maxItems"] = random.choice((2, 3))
+    return controls
 
 
 def _make_throttle(random: Random, key: str | None) -> dict[str, Any]:

@@ -73,6 +73,36 @@ async def test_the_client_writes_back_steps_of_kinds_that_it_does_not_know(api: 
     assert [one["controlValues"] for one in after["steps"]] == [one["controlValues"] for one in made["steps"]]
 
 
+async def test_the_client_writes_back_digests_without_taking_away_what_it_does_not_know(api: Api) -> None:
+    client: Any = Novu(secret_key=api.key, server_url="http://clarion.test", async_client=api, retry_config=None)
+    own = {
+        "slideUpTo": {"amount": 3, "unit": "hours"},
+        "maxItems": 20,
+        "dynamicKey": "payload.every",
+        "retain": {"by": "payload.score", "order": "desc", "count": 3},
+    }
+    made = await make_workflow(api, steps=[step("digest", controlValues={"amount": 1, "unit": "hours", **own})])
+    read = (await client.workflows.get_async(workflow_id="order-shipped")).result
+    (known,) = read.steps
+    values = known.controls.values.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    assert not own.keys() & values.keys()
+    written = {"_id": known.id, "step_id": known.step_id, "name": known.name, "type": "digest"}
+    body = {"name": read.name, "preferences": {"user": None}}
+
+    for length in (1, 2):
+        steps = [{**written, "control_values": {**values, "amount": length}}]
+        await client.workflows.update_async(workflow_id=read.id, update_workflow_dto={**body, "steps": steps})
+        (after,) = (await api.get("/v2/workflows/order-shipped")).json()["steps"]
+        assert after["controlValues"] == {"amount": length, "unit": "hours", **own}
+    assert made["version"] == 1
+
+    plain = {**made, "steps": [{**made["steps"][0], "controlValues": {**after["controlValues"], "maxItems": None}}]}
+    body = {name: plain[name] for name in ("name", "steps")} | {"preferences": {"user": None}}
+    body["steps"] = [{name: one[name] for name in ("_id", "name", "type", "controlValues")} for one in body["steps"]]
+    changed = await api.put("/v2/workflows/order-shipped", json=body)
+    assert changed.json()["steps"][0]["controlValues"]["maxItems"] is None
+
+
 async def test_controls_that_nothing_reads_are_no_issues_of_a_kind_that_clients_do_not_know(api: Api) -> None:
     made = await make_workflow(api, steps=[step("sms", controlValues={"body": "x", "unheardOf": 1})])
 

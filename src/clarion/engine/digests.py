@@ -21,6 +21,7 @@ from clarion.engine.digest_events import (
     EVENTS,
     LIST_EVENTS_OF_JOBS,
     MOVE_EVENTS,
+    JoinedEvent,
     LoadedEvents,
     choose_shown,
     count_events,
@@ -39,7 +40,6 @@ from clarion.ids import EnvironmentId, JobId, NotificationId, TriggerId
 from clarion.jobs import store as jobs
 from clarion.jobs.model import Job
 from clarion.jobs.store import add_payloads
-from clarion.triggers.model import Trigger
 from clarion.vocabulary import JobStatus
 
 
@@ -61,8 +61,10 @@ class Extension(Struct, frozen=True):
 
 class ClosedWindow(Struct, frozen=True):
     events: list[dict[str, Any]]
-    """Those that templates see, in trigger order."""
+    """Those that templates see, in their order."""
     total: int
+    hides_own: bool = False
+    """Whether the event of the leader counts, and is not among those."""
 
 
 class DigestWindows:
@@ -77,8 +79,8 @@ class DigestWindows:
         self._led: dict[JobId, bytes] = {}
         self._leaders: dict[JobId, Job] = {}
         self._loaded: dict[bytes, LoadedEvents] = {}
-        self._joined: dict[tuple[bytes, int], list[tuple[JobId, Trigger]]] = {}
-        self._new_events: list[tuple[bytes, int, JobId, TriggerId]] = []
+        self._joined: dict[tuple[bytes, int], list[JoinedEvent]] = {}
+        self._new_events: list[tuple[bytes, int, JobId, TriggerId, bytes | None]] = []
         self._sealed: list[JobId] = []
 
     @property
@@ -157,8 +159,7 @@ class DigestWindows:
     async def join(
         self,
         window: DigestWindow,
-        job_id: JobId,
-        trigger: Trigger,
+        event: JoinedEvent,
         *,
         until: Millis | None = None,
         max_items: int | None = None,
@@ -167,9 +168,9 @@ class DigestWindows:
         joined = replace(window, last_event_at=self._now)
         if until is not None and window.closes_by is not None and window.closes_at is not None:
             joined = replace(joined, closes_at=max(window.closes_at, min(until, window.closes_by)))
-        self._new_events.append((window.id, window.generation, job_id, trigger.id))
-        if not trigger.is_canceled:
-            self._joined.setdefault((window.id, window.generation), []).append((job_id, trigger))
+        self._new_events.append((window.id, window.generation, event.job_id, event.trigger.id, event.sort_key))
+        if not event.trigger.is_canceled:
+            self._joined.setdefault((window.id, window.generation), []).append(event)
         if max_items is not None:
             joined = replace(joined, items=await self._count(window, max_items))
         self._windows[window.id] = joined
@@ -216,9 +217,10 @@ class DigestWindows:
             self._joined[own] = self._joined.pop(former)
         self._new_events = [(*own, *one[2:]) if one[:2] == former else one for one in self._new_events]
 
-    async def close(self, leader_id: JobId) -> ClosedWindow | None:
+    async def close(self, leader_id: JobId, retained: int | None = None) -> ClosedWindow | None:
         """Close the window that the job leads, and return its events; None if it leads none.
 
+        With `retained`, templates see the first so many, whether that of the leader is among them or not.
         Events of a canceled fan-out, and of triggers that have expired, may still be in it; they do not count.
         """
         await self.load_led([leader_id])
@@ -229,9 +231,11 @@ class DigestWindows:
             await self._load_events([window.id])
         self._windows[window.id] = close_window(window)
         loaded = self._loaded.pop(window.id, LoadedEvents(0))
-        joined = [make_joined_event(*one) for one in self._joined.pop((window.id, window.generation), [])]
+        joined = [make_joined_event(one) for one in self._joined.pop((window.id, window.generation), [])]
         shown = choose_shown([*loaded.events, *joined], leader_id) if joined else loaded.events
-        return ClosedWindow([one.event for one in shown], loaded.total + len(joined))
+        kept = shown if retained is None else shown[:retained]
+        hides_own = any(one.job_id == leader_id for one in shown[len(kept) :])
+        return ClosedWindow([one.event for one in kept], loaded.total + len(joined), hides_own)
 
     async def write(self) -> None:
         """Write what has changed."""

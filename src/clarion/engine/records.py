@@ -25,6 +25,9 @@ from clarion.vocabulary import Channel, MessageStatus, Severity
 from clarion.workflows.model import WITH_MARKS, Step, Workflow, WorkflowVersion
 from clarion.workflows.variables import count_events, digest_variables, person_variables, workflow_variables
 
+HIDES_OWN = "hidesOwn"
+"""In a digest: the event of its run counts, and is not among those that are shown."""
+
 
 class NewMessage(Struct, kw_only=True):
     """A message to be written."""
@@ -117,9 +120,9 @@ class Run(Struct, kw_only=True):
         for job in self.jobs:
             if job.digest and "events" in job.digest:
                 events = [event for event in job.digest["events"] if event["id"] != own]
-                count = count_events(job.digest) - (len(job.digest["events"]) - len(events))
-                job.outputs = {"events": events, "eventCount": count}
-                job.digest = job.digest | job.outputs
+                own_count = len(job.digest["events"]) - len(events) + bool(job.digest.get(HIDES_OWN))
+                job.outputs = {"events": events, "eventCount": count_events(job.digest) - own_count}
+                job.digest = {name: one for name, one in job.digest.items() if name != HIDES_OWN} | job.outputs
                 job.changed = job.has_events = True
 
     @property

@@ -44,6 +44,8 @@ RULES: dict[str | None, Rule] = {
     DetailCode.DIGEST_CLOSED: waiting.digest_closed,
     DetailCode.DIGEST_PROMOTED: waiting.digest_promoted,
     DetailCode.DIGEST_EXTENDED: waiting.digest_extended,
+    DetailCode.DIGEST_LENGTH_INVALID: waiting.digest_length_invalid,
+    DetailCode.DIGEST_AT_ONCE: waiting.digest_at_once,
     DetailCode.DELAYED: waiting.delayed,
     DetailCode.DELAY_OVER: waiting.delay_over,
     DetailCode.DELAY_OVERRIDE_IGNORED: decide_always(

@@ -34,6 +34,7 @@ def digest_merged(observed: Observed) -> Decision:
 def digest_closed(observed: Observed) -> Decision:
     count = observed.raw.get("events", 1)
     full = ", as many as it takes (maxItems)" if "maxItems" in observed.raw else ""
+    full += f", of which templates see {observed.raw['shown']}" if "shown" in observed.raw else ""
     summary = f"The digest closed with {count} event{'' if count == 1 else 's'}{full}, and the run went on."
     return _decision(observed, DecisionKind.DIGEST, Verdict.PASSED, summary)
 
@@ -47,6 +48,21 @@ def digest_extended(observed: Observed) -> Decision:
     summary = f"Further events have extended the digest: it gathers others until {_until(observed)}{_latest(observed)}."
     remedy = "A shorter slideUpTo in the digest step."
     return _decision(observed, DecisionKind.DIGEST, Verdict.WAITING, summary, remedy)
+
+
+def digest_length_invalid(observed: Observed) -> Decision:
+    raw = observed.raw
+    instead = "it went on at once if no digest was open"
+    if raw.get("amount") is not None:
+        instead = f"{length_text(raw['amount'], raw['unit'])} were taken instead"
+    summary = f"The length at {raw.get('dynamicKey')} {raw.get('reason')}: {instead}."
+    remedy = "An amount with a unit there, or text such as PT30M; the step's own amount is taken where there is none."
+    return _decision(observed, DecisionKind.DIGEST, Verdict.PASSED, summary, remedy)
+
+
+def digest_at_once(observed: Observed) -> Decision:
+    summary = f"The digest had no length at {observed.raw.get('dynamicKey')}: the event went on at once."
+    return _decision(observed, DecisionKind.DIGEST, Verdict.PASSED, summary)
 
 
 def digest_first(observed: Observed) -> Decision:

@@ -202,6 +202,8 @@ class DetailCode(StrEnum):
         "Step was canceled because a previous step failed",
     )
     DIGEST_EXTENDED = "digest_extended", DetailStatus.PENDING, "Digest was extended by further events"
+    DIGEST_LENGTH_INVALID = "digest_length_invalid", DetailStatus.WARNING, "Digest length is missing or invalid"
+    DIGEST_AT_ONCE = "digest_at_once", DetailStatus.SUCCESS, "Digest was skipped, the event went on at once"
 
 
 class ExecutionDetail(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -1,7 +1,18 @@
 """Times: ends of time spans, recurrences and quiet hours, in a subscriber's time zone."""
 
 from clarion.times.cron import check_cron, next_cron
+from clarion.times.durations import find_end, find_length
 from clarion.times.spans import MAX_AHEAD, Unit, end_of
 from clarion.times.weekly import is_within, next_within
 
-__all__ = ["MAX_AHEAD", "Unit", "check_cron", "end_of", "is_within", "next_cron", "next_within"]
+__all__ = [
+    "MAX_AHEAD",
+    "Unit",
+    "check_cron",
+    "end_of",
+    "find_end",
+    "find_length",
+    "is_within",
+    "next_cron",
+    "next_within",
+]

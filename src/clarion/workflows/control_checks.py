@@ -158,8 +158,18 @@ def _length_problems(controls: Controls) -> Iterator[PathAndText]:
     window = controls.look_back_window if isinstance(controls, DigestControls) else None
     if window is not None and _is_too_long(window.amount, window.unit):
         yield "lookBackWindow.amount", f"must not make more than {_MAX_DAYS} days"
-    if isinstance(controls, DigestControls) and controls.slide_up_to is not None:
+    if isinstance(controls, DigestControls):
+        yield from _digest_problems(controls)
+
+
+def _digest_problems(controls: DigestControls) -> Iterator[PathAndText]:
+    if controls.dynamic_key and controls.kind is DigestType.TIMED:
+        yield "dynamicKey", "is for a digest with an amount of time; one with a cron expression ends at its times"
+    if controls.slide_up_to is not None:
         yield from _slide_problems(controls, controls.slide_up_to)
+    by = controls.retain.by if controls.retain is not None else None
+    if by and (problem := check_key(by)):
+        yield "retain.by", problem
 
 
 def _slide_problems(controls: DigestControls, limit: SlideLimit) -> Iterator[PathAndText]:

@@ -106,6 +106,20 @@ TEXTS: dict[StepType, Mapping[str, ControlText]] = {
             members={"amount": _AMOUNT, "unit": _UNIT},
         ),
         "maxItems": ControlText("Most events", "The digest goes on at once when it has so many events.", 20),
+        "dynamicKey": ControlText(
+            "Length from",
+            "Where the payload or the subscriber has the length: an amount with a unit, or text such as PT30M.",
+            "subscriber.data.digestEvery",
+        ),
+        "retain": ControlText(
+            "Shown events",
+            "Which events templates see: the first so many in an order. All are counted.",
+            members={
+                "by": ControlText("By", "`time`, or where the payload has what decides.", "payload.score"),
+                "order": ControlText("Order", "Ascending or descending.", "desc"),
+                "count": ControlText("Count", "How many; without it, up to 500.", 10),
+            },
+        ),
         "extendToSchedule": _EXTEND,
         "skip": _SKIP,
     },

@@ -29,6 +29,14 @@ PathName = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[^{}/]+$"
 """Of a path of a branch: in paths of steps, it stands between slashes."""
 
 
+MAX_RETAINED = 500
+"""So many events of a digest templates see at most."""
+
+
+BY_TIME = "time"
+"""Of events of a digest: in the order of their triggers."""
+
+
 class ControlsProblem(ClarionError):
     """Controls do not fit their shape; the message names each path and what is wrong there."""
 
@@ -53,6 +61,11 @@ class DelayType(StrEnum):
 class DigestType(StrEnum):
     REGULAR = "regular"
     TIMED = "timed"
+
+
+class RetainOrder(StrEnum):
+    ASC = "asc"
+    DESC = "desc"
 
 
 class ThrottleType(StrEnum):
@@ -85,6 +98,14 @@ class SlideLimit(Wire):
 
     amount: Amount
     unit: Unit
+
+
+class RetainedEvents(Wire):
+    """Which events of a digest templates see: the first so many in an order; all are counted."""
+
+    by: str | None = None
+    order: RetainOrder | None = None
+    count: Annotated[int, Meta(ge=1, le=MAX_RETAINED)] | None = None
 
 
 class Controls(Wire):
@@ -159,6 +180,8 @@ class DigestControls(WaitControls):
     look_back_window: LookBackWindow | None = None
     slide_up_to: SlideLimit | None = None
     max_items: ItemLimit | None = None
+    dynamic_key: str | None = None
+    retain: RetainedEvents | None = None
     extend_to_schedule: bool | None = None
 
     @property

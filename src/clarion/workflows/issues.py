@@ -173,6 +173,8 @@ def _needed_to_wait(controls: DelayControls | DigestControls | ThrottleControls)
     match controls:
         case DelayControls(kind=DelayType.TIMED) | DigestControls(kind=DigestType.TIMED):
             return {"cron": controls.cron}
+        case DigestControls(dynamic_key=str(key)) if key:
+            return {}
         case DelayControls(kind=DelayType.SCHEDULED):
             return {"delayPath": controls.delay_path}
         case DelayControls(kind=DelayType.DYNAMIC) | ThrottleControls(kind=ThrottleType.DYNAMIC):

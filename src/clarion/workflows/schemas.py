@@ -21,6 +21,7 @@ from clarion.workflows.controls import (
     DelayType,
     DigestControls,
     DigestType,
+    RetainOrder,
     Target,
     ThrottleControls,
     ThrottleType,
@@ -34,7 +35,7 @@ _NULL: Schema = {"type": "null"}
 # In the order of forms, which is that of the declarations.
 _ORDERS = {
     frozenset(one.value for one in kind): [one.value for one in kind]
-    for kind in (Target, EditorType, Unit, DelayType, DigestType, ThrottleType)
+    for kind in (Target, EditorType, Unit, DelayType, DigestType, RetainOrder, ThrottleType)
 }
 _KINDS: dict[type[Controls], type[StrEnum]] = {
     DelayControls: DelayType,
@@ -153,7 +154,10 @@ def _requirements(step_type: StepType, shape: type[Controls]) -> Schema:
 
 def _rule_of_kind(shape: type[Controls], kind: StrEnum) -> Schema:
     needed = list_missing(msgspec.convert({"type": kind.value}, shape))
-    return {"if": {"properties": {"type": {"const": kind.value}}, "required": ["type"]}, "then": {"required": needed}}
+    then: Schema = {"required": needed}
+    if shape is DigestControls and kind is DigestType.REGULAR:
+        then = {"anyOf": [then, {"required": ["dynamicKey"]}]}
+    return {"if": {"properties": {"type": {"const": kind.value}}, "required": ["type"]}, "then": then}
 
 
 def _names_kind(shape: type[Controls], name: str) -> bool:

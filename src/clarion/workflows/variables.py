@@ -17,6 +17,7 @@ from clarion.templates.texts import NAME as TEXTS
 from clarion.templates.texts import join_key
 from clarion.vocabulary import Severity, StepType, suggestion
 from clarion.workflows.control_checks import list_texts, texts_of
+from clarion.workflows.controls import BY_TIME
 from clarion.workflows.issues import Issue, IssueType, list_parts
 from clarion.workflows.model import Step, Variant, Workflow, WorkflowVersion
 from clarion.workflows.tree import list_earlier, list_path_names
@@ -48,7 +49,7 @@ _CRITICAL: Final = "'unsubscribe_url' is empty in critical workflows, from which
 MAX_CHECKED_MARKUP: Final = 2_000
 """How much markup of a workflow is checked: it is parsed for the answer, which takes up to 40 ms. Most have less."""
 
-_KEYS: Final = frozenset({"digestKey", "delayPath", "dynamicKey", "throttleKey"})
+_KEYS: Final = frozenset({"digestKey", "delayPath", "dynamicKey", "throttleKey", "retain.by"})
 """Controls that may be the path of a value, which may be in the payload."""
 _COMBINED: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties", "$dynamicRef"})
 """What a schema may have to allow members that its properties do not name."""
@@ -294,6 +295,8 @@ def _list_texts(step: Step, part: Step | Variant) -> list[tuple[str, str]]:
 
 def _list_uses(prefix: str, part: Step | Variant, texts: Sequence[tuple[str, str]]) -> Iterator[Use]:
     for path, text in texts:
+        if (path, text) == ("retain.by", BY_TIME):
+            continue
         if path in _KEYS and not has_markup(text):
             names = tuple(split_path(text.strip()))
             yield prefix + path, [names, ("payload", *names)]

@@ -176,13 +176,12 @@ function fitsType(type: string | undefined, value: unknown): boolean {
 /** Names that the rules for other kinds require and that for the kind at hand does not. */
 function idleNames(schema: JsonObject, values: JsonObject): Set<string> {
   const rules = listAt(schema, "allOf").filter((one) => isObject(one) && isObject(one.if) && isObject(one.then));
-  const named = rules.flatMap((one) => listAt(objectAt(one as JsonObject, "then"), "required"));
-  const wanted = rules
-    .filter((one) => holds((one as JsonObject).if, values))
-    .flatMap((one) => {
-      const then = objectAt(one as JsonObject, "then");
-      return [...listAt(then, "required"), ...listAt(then, "anyOf").flatMap((any) => listAt(any, "required"))];
-    });
+  const namesOf = (one: unknown) => {
+    const then = objectAt(one as JsonObject, "then");
+    return [...listAt(then, "required"), ...listAt(then, "anyOf").flatMap((any) => listAt(any, "required"))];
+  };
+  const named = rules.flatMap(namesOf);
+  const wanted = rules.filter((one) => holds((one as JsonObject).if, values)).flatMap(namesOf);
   return new Set(named.filter((name) => !wanted.includes(name)) as string[]);
 }
 

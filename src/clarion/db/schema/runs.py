@@ -240,6 +240,7 @@ digest_events = Table(
     Column("generation", Integer, primary_key=True),
     id_("job_id", key=True),
     id_("trigger_id"),
+    Column("sort_key", LargeBinary().with_variant(BYTEA(), "postgresql"), nullable=True),  # the first are shown
     Index("digest_events_job", "environment_id", "job_id"),
     sqlite_with_rowid=False,
 )

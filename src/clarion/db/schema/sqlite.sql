@@ -118,7 +118,7 @@ CREATE TABLE digest_events (
     window_id BLOB NOT NULL,
     generation INTEGER NOT NULL,
     job_id BLOB NOT NULL,
-    trigger_id BLOB NOT NULL,
+    trigger_id BLOB NOT NULL, sort_key BLOB,
     PRIMARY KEY (environment_id, window_id, generation, job_id)
 ) WITHOUT ROWID;
 CREATE TABLE digest_windows (
@@ -797,4 +797,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0044', '0033..0044');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0045', '0033..0045');

@@ -6,11 +6,10 @@ from clarion.clock import DAY, HOUR, MINUTE, SECOND, Millis
 from clarion.engine.masking import show_key_value
 from clarion.engine.steps.decision import Done, Ended, Failed, StepContext, StepOutcome
 from clarion.engine.steps.digest import key_digest
-from clarion.engine.steps.waiting import find_length
 from clarion.engine.throttles import ThrottleIdentity
 from clarion.jobs.details import DetailCode
 from clarion.templates import evaluate_key
-from clarion.times import Unit, end_of
+from clarion.times import Unit, end_of, find_length
 from clarion.workflows.controls import ThrottleControls, ThrottleType, whole
 
 # No length of the unit is longer, in any time zone and month.

@@ -7,7 +7,7 @@ from clarion.engine.masking import show_key_value
 from clarion.engine.steps.decision import Done, Failed, StepContext, StepOutcome, Waiting
 from clarion.jobs.details import DetailCode, DetailSource
 from clarion.templates import evaluate_key
-from clarion.times import MAX_AHEAD, Unit, end_of, next_cron, next_within
+from clarion.times import MAX_AHEAD, end_of, find_end, find_length, next_cron, next_within
 from clarion.workflows.controls import DelayControls, DelayType, whole
 
 MAX_EXTENSIONS = 3
@@ -92,17 +92,5 @@ def _seen(context: StepContext, controls: DelayControls) -> dict[str, Any]:
 def _named(context: StepContext, key: str | None) -> Millis | None:
     """The moment that a key of the payload tells: a date, or a length of time from now."""
     value = evaluate_key(key, context.variables) if key else None
-    length = find_length(value)
-    if length is not None:
-        return end_of(context.now, *length, context.zone)
-    return find_moment(value) if isinstance(value, str) else None
-
-
-def find_length(value: Any) -> tuple[float, Unit] | None:
-    """An amount and a unit, where the value has both."""
-    if not isinstance(value, dict):
-        return None
-    amount, unit = value.get("amount"), value.get("unit")
-    if not isinstance(amount, int | float) or isinstance(amount, bool) or amount < 0 or unit not in set(Unit):
-        return None
-    return amount, Unit(unit)
+    until = find_end(context.now, value, context.zone)
+    return find_moment(value) if until is None and isinstance(value, str) else until

@@ -13,6 +13,7 @@ test("a digest says how long it waits and what it does then", () => {
   );
   assert.match(describeStep("digest", { type: "timed", cron: "0 9 * * *" }), /0 9 \* \* \*/);
   assert.match(describeStep("digest", {}), /not set/);
+  assert.match(describeStep("digest", { dynamicKey: "payload.every" }), /Waits payload\.every,/);
   const limits = { slideUpTo: { amount: 3, unit: "hours" }, maxItems: 20 };
   assert.match(
     describeStep("digest", { amount: 1, unit: "hours", ...limits }),

@@ -40,7 +40,7 @@ function describeDigest(values: JsonObject): string {
   const isTimed = values.type === "timed" || (values.type === undefined && cron !== "" && values.amount === undefined);
   const key = textAt(values, "digestKey");
   return [
-    isTimed ? texts.digestTimed(cron) : texts.digest(lengthOf(values)),
+    isTimed ? texts.digestTimed(cron) : texts.digest(textAt(values, "dynamicKey") || lengthOf(values)),
     isObject(values.slideUpTo) && texts.slideUpTo(lengthOf(values.slideUpTo)),
     key && texts.byKey(key),
     typeof values.maxItems === "number" && texts.maxItems(values.maxItems),
