@@ -80,6 +80,8 @@ class ServiceName(StrEnum):
     """Connects to the other processes."""
     INBOX_ANNOUNCEMENTS = "inbox_announcements"
     """Tells other processes of changes in inboxes."""
+    EVENTS = "events"
+    """Offers events to the steps that wait for them."""
 
 
 class BackgroundService(Struct, frozen=True, kw_only=True):

@@ -53,6 +53,7 @@ import clarion.topics.subscription_routes
 import clarion.tracking.routes
 import clarion.tracking.usage_routes
 import clarion.triggers.routes
+import clarion.waits.routes
 import clarion.web.routes
 import clarion.webhooks.routes
 import clarion.workflows.history_routes
@@ -79,6 +80,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.content.layouts.routes,
     clarion.content.layouts.preview_routes,
     clarion.triggers.routes,
+    clarion.waits.routes,
     clarion.simulate.routes,
     clarion.integrations.health_routes,
     clarion.tracking.usage_routes,

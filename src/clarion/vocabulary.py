@@ -38,6 +38,7 @@ class StepType(StrEnum):
     BRANCH = "branch"
     EXIT = "exit"
     TOOL = "tool"
+    WAIT_FOR = "wait_for"
 
 
 class JobStatus(StrEnum):

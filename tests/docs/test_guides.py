@@ -20,6 +20,8 @@ _RUN = (
     *(
         "README",
         "quickstart",
+        "events",
+        "segments",
         "in-app",
         "email",
         "sms",

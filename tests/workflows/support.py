@@ -34,6 +34,12 @@ CONTROLS: dict[str, dict[str, Any]] = {
     "tool": {"body": "Order {{payload.order}} is late"},
     "exit": {"reason": "{{payload.order}} is paid"},
     "trigger": {"workflowId": "other", "to": ["bob"], "payload": {"order": "{{payload.order}}"}},
+    "wait_for": {
+        "event": "message.clicked",
+        "match": [{"path": "link", "value": "https://example.com/{{payload.order}}"}],
+        "timeout": {"amount": 3, "unit": "days"},
+        "onTimeout": "exit",
+    },
     "delay": {"type": "regular", "amount": 3, "unit": "hours"},
     "digest": {
         "type": "regular",

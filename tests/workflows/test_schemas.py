@@ -81,8 +81,12 @@ def test_the_schema_refuses_exactly_the_values_that_saving_refuses(step_type: St
 # What types do not show: a cron expression, a path, a rule.
 CHECKED_BEYOND_TYPES = [
     *(("cron", text) for text in ("text", "regular", "timed", "hours", "html")),
-    *((name, {"amount": 1, "unit": "days"}) for name in ("skip",)),
-    *((name, one) for name in ("skip",) for one in ({"url": "/x"}, {"url": "/x", "target": "_self"}, {"target": 1})),
+    *((name, {"amount": 1, "unit": "days"}) for name in ("skip", "condition")),
+    *(
+        (name, one)
+        for name in ("skip", "condition")
+        for one in ({"url": "/x"}, {"url": "/x", "target": "_self"}, {"target": 1})
+    ),
 ]
 
 DRAFTS: list[tuple[str, dict[str, Any]]] = [

@@ -33,6 +33,7 @@ from clarion.engine.steps.throttle import find_passes
 from clarion.engine.texts import note_texts
 from clarion.engine.throttles import ThrottlePasses
 from clarion.engine.triggered import TriggeredWorkflows
+from clarion.engine.waits import EventWaits
 from clarion.ids import EnvironmentId
 from clarion.jobs.details import DetailCode
 from clarion.jobs.model import FINISHED, Job, JobQueue
@@ -72,6 +73,7 @@ class Advance:
         self._digests = DigestWindows(db, environment_id, now)
         self._throttles = ThrottlePasses(db, environment_id, now)
         self.triggered = TriggeredWorkflows(db, environment_id, now)
+        self._waits = EventWaits(db, environment_id, now)
         self._budget = WorkBudget()
 
     @property
@@ -87,6 +89,7 @@ class Advance:
             left = await self._run_some(runs)
         await self._digests.write()
         await self._throttles.write()
+        await self._waits.write()
         return left
 
     async def _run_some(self, runs: Sequence[Run]) -> bool:
@@ -142,7 +145,7 @@ class Advance:
             return Failed()
 
     async def _load(self, runs: Sequence[Run]) -> None:
-        """Read together what digest and throttle steps will ask for one by one."""
+        """Read together what steps will ask for one by one."""
         windows, led, passes = [], [], dict[bytes, Millis]()
         for run in self._list_asking(runs):
             for job in run.jobs:
@@ -161,6 +164,7 @@ class Advance:
         await self._digests.load(windows)
         await self._digests.load_led(led)
         await self._throttles.load(passes)
+        await self._waits.load(runs)
 
     def _list_asking(self, runs: Sequence[Run]) -> Iterator[Run]:
         """Those with digest or throttle steps, until their keys take much work; the others ask for themselves."""
@@ -188,6 +192,7 @@ class Advance:
             digests=self._digests,
             throttles=self._throttles,
             triggered=self.triggered,
+            waits=self._waits,
             defaults=self._defaults,
         )
 

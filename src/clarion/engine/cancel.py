@@ -22,6 +22,7 @@ from clarion.sending.claim import wait_for_claims
 from clarion.triggers import canceling
 from clarion.triggers import store as triggers
 from clarion.triggers.model import Trigger, TriggerState
+from clarion.waits.store import delete_waits_of_runs
 
 _NOT_EXPANDED = frozenset({TriggerState.SCHEDULED, TriggerState.QUEUED, TriggerState.EXPANDING})
 CHUNK = 500
@@ -77,6 +78,7 @@ async def _cancel_chunk(
     canceled += await jobs.cancel_merged(
         db, environment_id, [one.run_id for one in digesting if one.id in followers], canceled_detail(now), now
     )
+    await delete_waits_of_runs(db, environment_id, stopping)
     await settle_run_statuses(db, environment_id, ids, now)
     last = ids[-1] if len(ids) == CHUNK else None
     if canceled or last or trigger.state is not TriggerState.DONE:

@@ -14,17 +14,17 @@ _COMPARED: Final = frozenset({"actual", "expected"})
 
 def mask_result(result: ConditionResult, source: Any, content: EnvironmentContent) -> ConditionResult:
     """Return a result without the compared values if the condition, before templates are rendered, names a secret."""
-    if not _names_secret(source, content):
+    if not names_secret(source, content):
         return result
     return replace(result, explanation=_mask(result.explanation))
 
 
 def show_key_value(key: str, value: Any, content: EnvironmentContent) -> Any:
     """Return the value of a key as details show it."""
-    return SECRET_MASK if _names_secret(key, content) else shorten(value)
+    return SECRET_MASK if names_secret(key, content) else shorten(value)
 
 
-def _names_secret(source: Any, content: EnvironmentContent) -> bool:
+def names_secret(source: Any, content: EnvironmentContent) -> bool:
     """Return whether a condition or a key can have the value of a secret; in doubt, it can."""
     # Most environments have no secrets, and in simulations they are masked already.
     if content.env == content.masked_env:

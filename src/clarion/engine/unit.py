@@ -29,7 +29,7 @@ from clarion.jobs.model import FINISHED, JobQueue
 from clarion.monitoring.metrics import BatchKind, Measures, MessageOutcome
 from clarion.vocabulary import Channel, JobStatus, MessageStatus, StepType
 
-WAITING_STEPS = frozenset({StepType.DELAY, StepType.DIGEST})
+WAITING_STEPS = frozenset({StepType.DELAY, StepType.DIGEST, StepType.WAIT_FOR})
 MAX_RUNS = 128
 """A larger unit shares its cost over more runs; beyond this there is little to gain."""
 

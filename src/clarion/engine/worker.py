@@ -35,6 +35,7 @@ from clarion.sending.sender import Sender
 from clarion.triggers.due import DueTriggers
 from clarion.vault import Vault
 from clarion.vocabulary import Channel
+from clarion.waits.matcher import EventMatcher
 from clarion.webhooks.sender import WebhookSender
 
 STEAL_AFTER = Millis(SECOND // 2)
@@ -183,12 +184,14 @@ class Engine:
             database, clock=clock, vault=vault, gateway=gateway, tracer=tracer, measures=self._measures
         )
         self.due_triggers = DueTriggers(database, clock=clock, bus=bus)
+        self.events = EventMatcher(database, clock=clock, bus=bus, membership=self.membership)
         bus.listen(Signal.WORK, self.wake)
 
     def wake(self) -> None:
         """There may be work."""
         self._hint.set()
         self.due_triggers.wake()
+        self.events.wake()
 
     def list_services(self, grace_seconds: float | None = None) -> list[BackgroundService]:
         """The work of the engine; at the end, calls of providers that are under way have the grace period."""
@@ -202,6 +205,7 @@ class Engine:
         return [
             lanes,
             self.due_triggers.make_service(),
+            self.events.make_service(),
             *self.membership.list_services(),
             *self.sender.list_services(grace_seconds),
             self.webhooks.make_service(grace_seconds),
@@ -209,7 +213,7 @@ class Engine:
 
     async def drain(self) -> None:
         """Work until nothing is due at this moment."""
-        works = (self.due_triggers.work, self.work_lanes, self.sender.work, self.webhooks.work)
+        works = (self.due_triggers.work, self.events.work, self.work_lanes, self.sender.work, self.webhooks.work)
         while any([await work() for work in works]):
             pass
         if self._traces is not None:

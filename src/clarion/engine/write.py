@@ -13,6 +13,7 @@ from clarion.jsontext import json_text
 from clarion.runs.notifications.model import step_mask
 from clarion.runs.status import STORED, decide_run_status, settle_run_statuses
 from clarion.vocabulary import Channel, MessageStatus
+from clarion.waits.message_events import get_awaited
 from clarion.webhooks.events import append_message_events, get_listeners
 from clarion.webhooks.model import EventType
 
@@ -113,7 +114,7 @@ async def emit_run_events(
     `version` is that of the environment's configuration.
     """
     listeners = await get_listeners(db, environment_id, version)
-    if not listeners:
+    if not listeners and not await get_awaited(db, environment_id, version):
         return
     events = [
         (EventType.MESSAGE_SENT if message.channel is Channel.IN_APP else EventType.MESSAGE_FAILED, message.id)

@@ -32,6 +32,7 @@ STEP_WORDS = {
     StepType.TRIGGER: "trigger",
     StepType.BRANCH: "branch",
     StepType.EXIT: "exit",
+    StepType.WAIT_FOR: "wait",
 }
 _MAX_LISTED = 3
 
@@ -60,6 +61,7 @@ class DecisionKind(StrEnum):
     EXIT = "exit"
     TRIGGER = "trigger"
     CHANGE = "change"
+    EVENT = "event"
 
 
 STEP_KINDS = {
@@ -70,6 +72,7 @@ STEP_KINDS = {
     StepType.BRANCH: DecisionKind.BRANCH,
     StepType.EXIT: DecisionKind.EXIT,
     StepType.TRIGGER: DecisionKind.TRIGGER,
+    StepType.WAIT_FOR: DecisionKind.EVENT,
 }
 """What decides about a step that sends nothing; those of the others are attempts."""
 

@@ -1,6 +1,6 @@
 """All codes of execution details, each with the rule that makes a decision of it; a test finds one that is missing."""
 
-from clarion.explain import branching, changing, reached, sending, waiting
+from clarion.explain import branching, changing, events, reached, sending, waiting
 from clarion.explain.model import STEP_KINDS, Decision, DecisionKind, Verdict
 from clarion.explain.observed import Observed, Rule, clicked, decide_always, give_up, note_attempt, replied, reported
 from clarion.jobs.details import DetailCode, DetailStatus, code_of
@@ -64,9 +64,16 @@ RULES: dict[str | None, Rule] = {
     DetailCode.PATH_TAKEN: branching.path_taken,
     DetailCode.NO_PATH_TAKEN: branching.no_path_taken,
     DetailCode.RUN_ENDED: branching.run_ended,
-    DetailCode.STEP_AFTER_END: decide_always(DecisionKind.EXIT, Verdict.STOPPED, "An exit step ended the run before."),
+    DetailCode.STEP_AFTER_END: decide_always(
+        DecisionKind.EXIT, Verdict.STOPPED, "An exit step, or a wait in vain, ended the run."
+    ),
     DetailCode.WORKFLOW_TRIGGERED: branching.workflow_triggered,
     DetailCode.WORKFLOW_NOT_TRIGGERED: branching.workflow_not_triggered,
+    DetailCode.WAITS_FOR_EVENT: events.waits,
+    DetailCode.EVENT_MATCHED: events.matched,
+    DetailCode.WAIT_OVER: events.over,
+    DetailCode.WAIT_INVALID: events.invalid,
+    DetailCode.TOO_MANY_WAITS: events.too_many,
     DetailCode.STEP_COMPLETED: waiting.completed,
     DetailCode.MESSAGE_CREATED: sending.content_made,
     DetailCode.CONTENT_FAILED: sending.content_failed,

@@ -1,6 +1,6 @@
 """SQL of explanations: everything that is stored of one run, found by indexes alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -35,6 +35,8 @@ from clarion.subscribers.store import list_subscribers_by_id
 from clarion.triggers.model import Trigger
 from clarion.triggers.store import list_triggers_by_id
 from clarion.vocabulary import Channel, JobStatus, MessageStatus, StepType
+from clarion.waits.model import EventWait
+from clarion.waits.store import list_waits_of_jobs
 from clarion.workflows.model import Step, Workflow, WorkflowVersion
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_id
 
@@ -149,6 +151,8 @@ class StoredRun(Struct, frozen=True, kw_only=True):
     """Of the addresses of its messages that were suppressed then, if they still are."""
     segments: Sequence[SegmentWay]
     """Of the trigger."""
+    waits: Mapping[JobId, EventWait] = {}
+    """What its steps wait for now."""
 
     @property
     def subscriber_key(self) -> SubscriberKey:
@@ -203,8 +207,16 @@ async def get_run(db: Connection, environment_id: EnvironmentId, notification_id
         facts=TriggerFacts() if trigger is None else await find_facts(db, trigger),
         near_key=await _find_near_key(db, trigger, person),
         suppressions=await _list_suppressions(db, environment_id, messages),
+        waits=await _list_waits(db, environment_id, jobs),
         segments=() if trigger is None or person is None else await list_segment_ways(db, trigger, person),
     )
+
+
+async def _list_waits(
+    db: Connection, environment_id: EnvironmentId, jobs: Sequence[StoredJob]
+) -> Mapping[JobId, EventWait]:
+    waiting = [job.id for job in jobs if job.type is StepType.WAIT_FOR and job.status is JobStatus.DELAYED]
+    return await list_waits_of_jobs(db, environment_id, waiting)
 
 
 def _has_created(trigger: Trigger | None, person: Subscriber | None) -> bool:

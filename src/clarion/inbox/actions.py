@@ -19,7 +19,7 @@ from clarion.inbox import store
 from clarion.inbox.filters import InboxFilter, InboxQuery, SentFilters
 from clarion.inbox.listing import FilterCounts, InboxPage, count_inbox_filters, list_inbox
 from clarion.inbox.sockets.announcements import announce_changes
-from clarion.inbox.state import snooze
+from clarion.inbox.state import find_used_button, snooze
 from clarion.inbox.wire import (
     FilterCountOut,
     InboxNotificationOut,
@@ -31,6 +31,7 @@ from clarion.inbox.wire import (
 from clarion.messages.deletion import note_deleted
 from clarion.messages.model import InboxMessage
 from clarion.subscribers.model import Subscriber, shown_to
+from clarion.waits.message_events import emit_message_events
 from clarion.webhooks.events import append_message_events
 from clarion.webhooks.model import EventType
 from clarion.webhooks.store import list_listeners
@@ -135,6 +136,11 @@ async def change_message(
     was_read = event is EventType.MESSAGE_READ and before.read and not before.archived
     if event is not None and not was_read:
         await append_message_events(call.db, call.environment_id, [(event, message_id)], call.now)
+    button = find_used_button(before, after)
+    if button is not None:
+        clicked = [(EventType.MESSAGE_CLICKED, message_id)]
+        details = {message_id: {"button": button}}
+        await emit_message_events(call.db, call.environment_id, clicked, call.now, details=details)
     if before.counted_as != after.counted_as:
         announce_changes(call, [subscriber.id])
     if after.snoozed_until is not None and after.snoozed_until != before.snoozed_until:

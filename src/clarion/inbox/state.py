@@ -80,6 +80,14 @@ def complete_action(
     return replace(_set_action(message, button, "done", payload), **_read_columns(message, now))
 
 
+def find_used_button(before: InboxMessage, after: InboxMessage) -> str | None:
+    """The button that a change says was used; None if it says nothing of the kind."""
+    if before.cta == after.cta:
+        return None
+    action = (json_value(after.cta) or {}).get("action") or {}
+    return action["result"]["type"] if action.get("status") == "done" else None
+
+
 def revert_action(
     message: InboxMessage, _now: Millis, *, button: str, payload: dict[str, Any] | None = None
 ) -> InboxMessage:

@@ -85,6 +85,11 @@ class DetailCode(StrEnum):
     STEP_AFTER_END = "step_after_end", DetailStatus.SUCCESS, "Step was skipped because the run ended before it"
     WORKFLOW_TRIGGERED = "workflow_triggered", DetailStatus.SUCCESS, "Another workflow was triggered"
     WORKFLOW_NOT_TRIGGERED = "workflow_not_triggered", DetailStatus.FAILED, "The other workflow could not be triggered"
+    WAITS_FOR_EVENT = "waits_for_event", DetailStatus.PENDING, "Waiting for an event"
+    EVENT_MATCHED = "event_matched", DetailStatus.SUCCESS, "The event came"
+    WAIT_OVER = "wait_over", DetailStatus.SUCCESS, "The event did not come in time"
+    WAIT_INVALID = "wait_invalid", DetailStatus.FAILED, "Invalid configuration of a step that waits for an event"
+    TOO_MANY_WAITS = "too_many_waits", DetailStatus.FAILED, "Too many steps wait for the subscriber"
     STEP_COMPLETED = "step_completed", DetailStatus.SUCCESS, "Step completed"
 
     # Its content is rendered.

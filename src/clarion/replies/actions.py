@@ -20,6 +20,7 @@ from clarion.replies.callbacks import StepCallback, find_callback
 from clarion.replies.model import InboundMail, describe_mail
 from clarion.tracking.reactions import ReactionCount, add_reactions
 from clarion.vault import Vault
+from clarion.waits.message_events import emit_message_events
 from clarion.webhooks.callbacks import append_callback, ensure_callback_endpoint
 from clarion.webhooks.events import append_events
 from clarion.webhooks.model import EventType
@@ -76,7 +77,9 @@ async def record_reply(db: Connection, reply: MailReply, vault: Vault, now: Mill
         await jobs.append_details(db, environment_id, {original.job_id: details})
     message = plain_value(MessageEvent.of(rows[original.id]))
     event = message | {"mail": plain_value(describe_mail(mail))}
-    await append_events(db, environment_id, [(EventType.MESSAGE_REPLIED, event)], now, about=original.subscriber_id)
+    replied = (EventType.MESSAGE_REPLIED, event)
+    await append_events(db, environment_id, [replied], now, about=original.subscriber_id)
+    await emit_message_events(db, environment_id, [(EventType.MESSAGE_REPLIED, original.id)], now)
     if is_counted:
         await add_reactions(db, environment_id, {original.workflow_id: ReactionCount(replied=1)}, now)
     return ReplyOutcome.RECORDED

@@ -24,6 +24,7 @@ from clarion.sending.health import record_health_reports
 from clarion.sending.model import ClaimedSend
 from clarion.subscribers.channels import remove_device_tokens
 from clarion.vocabulary import JobStatus, MessageStatus
+from clarion.waits.message_events import get_awaited
 from clarion.webhooks.events import append_message_events, get_listeners
 from clarion.webhooks.model import EventType
 from clarion.workflows.store import list_versions_by_id
@@ -192,7 +193,7 @@ async def emit_send_events(
     `version` is that of the environment's configuration.
     """
     listeners = await get_listeners(db, environment_id, version)
-    if not listeners:
+    if not listeners and not await get_awaited(db, environment_id, version):
         return
     events = [
         (EventType.MESSAGE_SENT if outcome.status is MessageStatus.SENT else EventType.MESSAGE_FAILED, message_id)

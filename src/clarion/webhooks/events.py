@@ -12,6 +12,7 @@ from clarion.db.port import Connection
 from clarion.environments.configuration import Versioned, get_or_load
 from clarion.ids import EnvironmentId, MessageId, SubscriberId, WebhookEndpointId, WebhookEventId, new_id
 from clarion.jsontext import json_text, plain_value
+from clarion.waits.message_events import emit_message_events
 from clarion.webhooks import store
 from clarion.webhooks.model import EventType
 from clarion.webhooks.wire import MessageEvent
@@ -32,9 +33,13 @@ async def append_message_events(
     *,
     listeners: Listeners | None = None,
 ) -> None:
-    """Write events about messages, with the messages as they are stored now; `listeners` are read if not given."""
+    """Write events about messages, with the messages as they are stored now, and emit them for steps that wait.
+
+    `listeners` are read if not given.
+    """
     if not events:
         return
+    await emit_message_events(db, environment_id, events, now)
     if listeners is None:
         listeners = await store.list_listeners(db, environment_id)
     wanted = [one for one in events if _is_wanted(listeners, one[0])] if listeners else []
@@ -54,7 +59,9 @@ async def append_detailed_events(
     details: Sequence[tuple[MessageId, Mapping[str, Any]]],
     now: Millis,
 ) -> None:
-    """Write events of one kind about messages, each with more members of its own."""
+    """Write events of one kind about messages, each with more members of its own, and emit them for steps that wait."""
+    emitted = [(kind, message_id) for message_id, _ in details]
+    await emit_message_events(db, environment_id, emitted, now, details=dict(details))
     listeners = await store.list_listeners(db, environment_id) if details else {}
     if not _is_wanted(listeners, kind):
         return

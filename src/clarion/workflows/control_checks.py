@@ -5,7 +5,8 @@ from typing import Any
 
 import msgspec
 
-from clarion.conditions import check_logic
+from clarion.clock import DAY, SECOND
+from clarion.conditions import OF_SUBSCRIBERS, check_logic
 from clarion.content.email.blocks.document import is_block_document
 from clarion.content.email.checks import check_body, list_templates
 from clarion.content.email.compose import EditorType
@@ -13,6 +14,7 @@ from clarion.http.input.validation import find_problems
 from clarion.templates import MAX_TEMPLATE, check_key, check_template, weigh_markup
 from clarion.times import Unit, check_cron
 from clarion.vocabulary import StepType
+from clarion.waits.model import MAX_WAIT, MessageEventName, find_name_problem
 from clarion.workflows.controls import (
     SHAPES,
     BranchControls,
@@ -21,6 +23,7 @@ from clarion.workflows.controls import (
     DigestType,
     SlideLimit,
     WaitControls,
+    WaitForControls,
     normalize,
     read_as,
 )
@@ -131,6 +134,8 @@ def _rule_problems(controls: Controls) -> Iterator[PathAndText]:
     yield from _length_problems(controls)
     if isinstance(controls, BranchControls):
         yield from _path_problems(controls)
+    if isinstance(controls, WaitForControls):
+        yield from _event_problems(controls)
 
 
 def _path_problems(controls: BranchControls) -> Iterator[PathAndText]:
@@ -148,6 +153,19 @@ def _path_problems(controls: BranchControls) -> Iterator[PathAndText]:
             yield f"paths.{number}.condition", problem
     if is_weighted and controls.otherwise is not None:
         yield OTHERWISE, "is never taken in a branch by weights; leave it out"
+
+
+def _event_problems(controls: WaitForControls) -> Iterator[PathAndText]:
+    """Yield what is wrong with what a step waits for."""
+    if controls.event and (problem := find_name_problem(controls.event)):
+        yield "event", problem
+    if controls.of_step and controls.event and controls.event not in set(MessageEventName):
+        yield "ofStep", f"is for events of messages alone: {', '.join(MessageEventName)}"
+    if controls.condition and (problem := check_logic(controls.condition, OF_SUBSCRIBERS)):
+        yield "condition", problem
+    timeout = controls.timeout
+    if timeout is not None and timeout.amount * _SECONDS[timeout.unit] * SECOND > MAX_WAIT:
+        yield "timeout.amount", f"must not make more than {MAX_WAIT // DAY} days"
 
 
 def _length_problems(controls: Controls) -> Iterator[PathAndText]:

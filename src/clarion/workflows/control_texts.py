@@ -153,6 +153,16 @@ TEXTS: dict[StepType, Mapping[str, ControlText]] = {
         "skip": _SKIP,
     },
     StepType.TOOL: {"body": _PLAIN_BODY, "skip": _SKIP},
+    StepType.WAIT_FOR: {
+        "event": ControlText("Event", "The name of the event; those of messages begin with message.", "order.paid"),
+        "ofStep": ControlText("Message of", "The step whose message an event of messages is about; else any.", "mail"),
+        "match": ControlText("Must have", "Values that the data of the event must have; texts are templates."),
+        "condition": ControlText("Event condition", "JSON-logic over `event.data`: which events are meant."),
+        "timeout": ControlText("Wait at most", "Up to 90 days.", members={"amount": _AMOUNT, "unit": _UNIT}),
+        "onTimeout": ControlText("Without the event", "The run goes on, or it ends here.", "continue"),
+        "since": ControlText("Events since", "The trigger, or the moment when the step is reached.", "trigger"),
+        "skip": _SKIP,
+    },
 }
 
 WIDGETS: dict[StepType, Mapping[str, str]] = {
@@ -211,5 +221,6 @@ WIDGETS: dict[StepType, Mapping[str, str]] = {
     StepType.EXIT: {"reason": "TEXT", "skip": "QUERY_EDITOR"},
     StepType.TRIGGER: {"workflowId": "TEXT", "to": "TEXT", "payload": "DATA", "skip": "QUERY_EDITOR"},
     StepType.TOOL: {"body": "TOOL_BODY", "skip": "QUERY_EDITOR"},
+    StepType.WAIT_FOR: {"event": "TEXT", "ofStep": "TEXT", "skip": "QUERY_EDITOR"},
 }
 """Names of widgets that published dashboards know."""

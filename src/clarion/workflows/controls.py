@@ -16,6 +16,7 @@ from clarion.http.input.validation import find_problems
 from clarion.http.wire import Wire
 from clarion.times import Unit
 from clarion.vocabulary import StepType
+from clarion.waits.model import MAX_PAIRS, WaitSince
 from clarion.workflows.tree import MAX_PATHS
 
 Amount = Annotated[float, Meta(gt=0, le=1_000_000_000)]
@@ -224,6 +225,35 @@ class ExitControls(Controls):
     reason: str | None = None
 
 
+class OnTimeout(StrEnum):
+    """What becomes of a run whose event did not come in time."""
+
+    CONTINUE = "continue"
+    EXIT = "exit"
+
+
+class EventPair(Wire):
+    """A value that the data of an event must have."""
+
+    path: Annotated[str, Meta(min_length=1, max_length=255)]
+    value: str | int | float | bool | None = None
+
+
+class Timeout(Wire):
+    amount: Amount
+    unit: Unit
+
+
+class WaitForControls(Controls):
+    event: str | None = None
+    of_step: str | None = None
+    match: Annotated[list[EventPair], Meta(max_length=MAX_PAIRS)] | None = None
+    condition: dict[str, Any] | None = None
+    timeout: Timeout | None = None
+    on_timeout: OnTimeout | None = None
+    since: WaitSince | None = None
+
+
 class TriggerControls(Controls):
     workflow_id: str | None = None
     to: Addresses | None = None
@@ -244,6 +274,7 @@ SHAPES: dict[StepType, type[Controls]] = {
     StepType.EXIT: ExitControls,
     StepType.TRIGGER: TriggerControls,
     StepType.TOOL: TextControls,
+    StepType.WAIT_FOR: WaitForControls,
 }
 
 ControlsT = TypeVar("ControlsT", bound=Controls)

@@ -34,6 +34,7 @@ from clarion.workflows.controls import (
     ThrottleControls,
     ThrottleType,
     TriggerControls,
+    WaitForControls,
     read_controls,
 )
 from clarion.workflows.model import Step, Variant
@@ -155,6 +156,8 @@ def list_missing(controls: Controls) -> list[str]:
             needed = _needed_to_branch(controls)
         case TriggerControls():
             needed = {"workflowId": controls.workflow_id}
+        case WaitForControls():
+            needed = {"event": controls.event, "timeout": controls.timeout}
         case TextControls():
             needed = {"body": controls.body}
         case DelayControls() | DigestControls() | ThrottleControls():

@@ -208,7 +208,7 @@ class WorkflowVersion(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def refers_to_steps(self) -> bool:
         """Whether a template or a condition may ask what became of an earlier step."""
-        return "steps" in self._text or "previousStep" in self._text
+        return "steps" in self._text or "previousStep" in self._text or bool(self.awaited_events)
 
     @cached_property
     def refers_to_actor(self) -> bool:
@@ -230,6 +230,14 @@ class WorkflowVersion(Struct, frozen=True, kw_only=True, dict=True):
         return frozenset(
             SegmentKey(key) for part in parts for _, rule in part.list_rules() for key in list_segments(rule)
         )
+
+    @cached_property
+    def awaited_events(self) -> frozenset[str]:
+        """The names of the events that its steps wait for."""
+        if StepType.WAIT_FOR not in self.step_types:
+            return frozenset()
+        names = (step.controls.get("event") for step in self.steps if step.type is StepType.WAIT_FOR)
+        return frozenset(name for name in names if isinstance(name, str) and name)
 
     @cached_property
     def refers_to_texts(self) -> bool:

@@ -12,6 +12,7 @@ import msgspec
 from clarion.content.email.compose import EditorType
 from clarion.times import Unit
 from clarion.vocabulary import StepType
+from clarion.waits.model import WaitSince
 from clarion.workflows.control_checks import MAX_STEP_TEXT
 from clarion.workflows.control_texts import TEXTS, WIDGETS, ControlText
 from clarion.workflows.controls import (
@@ -21,6 +22,7 @@ from clarion.workflows.controls import (
     DelayType,
     DigestControls,
     DigestType,
+    OnTimeout,
     RetainOrder,
     Target,
     ThrottleControls,
@@ -35,7 +37,7 @@ _NULL: Schema = {"type": "null"}
 # In the order of forms, which is that of the declarations.
 _ORDERS = {
     frozenset(one.value for one in kind): [one.value for one in kind]
-    for kind in (Target, EditorType, Unit, DelayType, DigestType, RetainOrder, ThrottleType)
+    for kind in (Target, EditorType, Unit, DelayType, DigestType, RetainOrder, ThrottleType, OnTimeout, WaitSince)
 }
 _KINDS: dict[type[Controls], type[StrEnum]] = {
     DelayControls: DelayType,

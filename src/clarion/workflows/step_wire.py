@@ -52,6 +52,8 @@ class StepKind(StrEnum):
     """Triggers another workflow."""
     TOOL = "tool"
     """Alerts in tools of on-call teams, or calls a webhook."""
+    WAIT_FOR = "wait_for"
+    """Waits for an event, up to a time."""
 
 
 ProviderOverrides = Annotated[dict[str, dict[str, Any]], Meta(max_length=MAX_OVERRIDDEN)]

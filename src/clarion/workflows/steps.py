@@ -19,7 +19,7 @@ from clarion.workflows.provider_overrides import choose_overrides, list_override
 from clarion.workflows.step_wire import StepIn, VariantIn
 from clarion.workflows.tree import list_earlier
 
-_WITHOUT_VARIANTS: Final = frozenset({StepType.BRANCH, StepType.EXIT, StepType.TRIGGER})
+_WITHOUT_VARIANTS: Final = frozenset({StepType.BRANCH, StepType.EXIT, StepType.TRIGGER, StepType.WAIT_FOR})
 _MAX_URL: Final = 2048
 _URL_TEMPLATE: Final = re.compile(r"https?://[^\s{}/?#\\]+[/?#].*|\{\{[^{}]*\}\}")
 """What a payload is put into must not choose the host, unless it has all of the URL."""
@@ -58,6 +58,7 @@ def build_steps(inputs: Sequence[StepIn], previous: Sequence[Step], now: Millis)
     paths = [one.where for one in flat.placed]
     _refuse_duplicates(built, paths)
     _refuse_unknown_previous_steps(built, paths)
+    _refuse_unknown_messages(built, paths)
     return built
 
 
@@ -186,5 +187,18 @@ def _refuse_unknown_previous_steps(steps: Sequence[Step], paths: Sequence[str]) 
                 if find_step(earlier, reference) is None:
                     message = "must be the stepId or the _id of an earlier in-app or email step of this workflow"
                     problems[f"{paths[number]}{part}.filters.{where}"] = [Problem(message, reference)]
+    if problems:
+        raise Invalid(problems)
+
+
+def _refuse_unknown_messages(steps: Sequence[Step], paths: Sequence[str]) -> None:
+    """Steps wait for events of messages that steps before them send."""
+    problems: dict[str, list[Problem]] = {}
+    for number, step in enumerate(steps):
+        wanted = step.controls.get("ofStep") if step.type is StepType.WAIT_FOR else None
+        earlier = {one.step_id for one in list_earlier(steps, number) if one.channel is not None}
+        if wanted and wanted not in earlier:
+            message = "must be the stepId of an earlier step of this workflow that sends messages"
+            problems[f"{paths[number]}.controlValues.ofStep"] = [Problem(message, wanted)]
     if problems:
         raise Invalid(problems)

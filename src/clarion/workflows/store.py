@@ -11,6 +11,7 @@ from clarion.errors import NotFound
 from clarion.ids import EnvironmentId, WorkflowId, WorkflowVersionId
 from clarion.jsontext import json_text, json_value
 from clarion.tracking.model import decode_override
+from clarion.waits.store import insert_awaited
 from clarion.workflows.model import (
     PreferenceLayer,
     Workflow,
@@ -108,6 +109,7 @@ async def insert_version(db: Connection, version: WorkflowVersion) -> None:
         validate_payload=version.validate_payload,
         created_at=version.created_at,
     )
+    await insert_awaited(db, version.environment_id, version.awaited_events)
 
 
 async def find_workflow(

@@ -15,33 +15,24 @@ from clarion.subscribers.model import Subscriber
 from clarion.templates import Reference, has_markup, list_references, list_text_keys, weigh_markup
 from clarion.templates.texts import NAME as TEXTS
 from clarion.templates.texts import join_key
-from clarion.vocabulary import Severity, StepType, suggestion
+from clarion.vocabulary import Severity, suggestion
 from clarion.workflows.control_checks import list_texts, texts_of
 from clarion.workflows.controls import BY_TIME
 from clarion.workflows.issues import Issue, IssueType, list_parts
 from clarion.workflows.model import Step, Variant, Workflow, WorkflowVersion
-from clarion.workflows.tree import list_earlier, list_path_names
+from clarion.workflows.outputs import FLAG, MOMENT_OR_NULL, TEXT, TEXT_OR_NULL, Schema, closed, describe_outputs
+from clarion.workflows.tree import list_earlier
 
 MAX_REPEATED_SCHEMA = 16 * 1024
 """Characters of a payload schema that each step of a workflow repeats; a step that is read alone has it in any case."""
 
-Schema = dict[str, Any]
-
-_OUTLINED_LEVELS = 4
-"""How deep the members of what a custom step comes to are listed."""
-
-_TEXT: Schema = {"type": "string"}
-_TEXT_OR_NULL: Schema = {"type": ["string", "null"]}
-_MOMENT_OR_NULL: Schema = {"type": ["string", "null"], "format": "date-time"}
-_FLAG: Schema = {"type": "boolean"}
 _ANY_OBJECT: Schema = {"type": "object", "additionalProperties": True}
-_PAYLOAD: Schema = {"$ref": "#/properties/payload"}
 _PAYLOAD_ID = "urn:clarion:payload"
 
 _LINKS: Final[Schema] = {
-    "unsubscribe_url": _TEXT
+    "unsubscribe_url": TEXT
     | {"format": "uri", "description": "Where the person unsubscribes from this; empty if the workflow is critical"},
-    "preferences_url": _TEXT | {"format": "uri", "description": "Where the person chooses which messages they get"},
+    "preferences_url": TEXT | {"format": "uri", "description": "Where the person chooses which messages they get"},
 }
 _UNSUBSCRIBE: Final = ("unsubscribe_url",)
 _CRITICAL: Final = "'unsubscribe_url' is empty in critical workflows, from which nobody can unsubscribe; remove it"
@@ -81,9 +72,9 @@ def _person_schema(description: str) -> Schema:
     more: Schema = {
         "data": _ANY_OBJECT | {"description": "What the application stores with the subscriber"},
         "isOnline": {"type": ["boolean", "null"]},
-        "lastOnlineAt": _MOMENT_OR_NULL,
+        "lastOnlineAt": MOMENT_OR_NULL,
     }
-    return _closed({"subscriberId": _TEXT} | dict.fromkeys(texts, _TEXT_OR_NULL) | more, description)
+    return closed({"subscriberId": TEXT} | dict.fromkeys(texts, TEXT_OR_NULL) | more, description)
 
 
 def workflow_variables(workflow: Workflow) -> Mapping[str, Any]:
@@ -97,12 +88,12 @@ def workflow_variables(workflow: Workflow) -> Mapping[str, Any]:
 
 def _workflow_schema() -> Schema:
     properties: Schema = {
-        "name": _TEXT,
-        "workflowId": _TEXT,
-        "tags": {"type": "array", "items": _TEXT},
+        "name": TEXT,
+        "workflowId": TEXT,
+        "tags": {"type": "array", "items": TEXT},
         "severity": {"type": "string", "enum": [one.value for one in Severity]},
     }
-    return _closed(properties, "This workflow")
+    return closed(properties, "This workflow")
 
 
 def digest_variables(digest: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -115,21 +106,21 @@ def digest_variables(digest: Mapping[str, Any] | None) -> dict[str, Any]:
 def _environment_schema(keys: Collection[str] | None) -> Schema:
     """`keys` are those of the variables that exist; without them any may."""
     properties: Schema = {
-        "name": _TEXT | {"description": "The name of the environment, such as Production"},
+        "name": TEXT | {"description": "The name of the environment, such as Production"},
         "type": {"type": "string", "enum": ["dev", "prod"]},
     }
-    properties = dict.fromkeys(sorted(keys or ()), _TEXT) | properties
-    others: Schema = {"additionalProperties": _TEXT if keys is None else False}
+    properties = dict.fromkeys(sorted(keys or ()), TEXT) | properties
+    others: Schema = {"additionalProperties": TEXT if keys is None else False}
     return {"type": "object", "properties": properties, "description": "The environment, and its variables"} | others
 
 
 def _digest_schema() -> Schema:
     properties: Schema = {
-        "digest": _FLAG | {"description": "Whether the run has a digest"},
-        "events": {"type": "array", "items": _PAYLOAD, "description": "The payloads of the first events"},
+        "digest": FLAG | {"description": "Whether the run has a digest"},
+        "events": {"type": "array", "items": _PAYLOAD_REFERENCE, "description": "The payloads of the first events"},
         "total_count": {"type": "integer", "minimum": 0, "description": "The number of all events"},
     }
-    return _closed(properties, "The events of the last digest before this step")
+    return closed(properties, "The events of the last digest before this step")
 
 
 def count_events(digest: Mapping[str, Any]) -> int:
@@ -150,7 +141,7 @@ def describe_variables(
     earlier = [one for one in list_earlier(version.steps, place) if one.active]
     links = {} if step.channel is None else _LINKS
     actor = _person_schema("Who acted, if the trigger names an actor")
-    return _closed(
+    return closed(
         {
             "subscriber": _person_schema("Whom the message is for"),
             "actor": actor | {"type": ["object", "null"]},
@@ -160,7 +151,7 @@ def describe_variables(
             "steps": _steps_schema(earlier),
             "step": _digest_schema(),
             "env": _environment_schema(env_keys),
-            "locale": _TEXT | {"description": "The language of the person, such as en_US"},
+            "locale": TEXT | {"description": "The language of the person, such as en_US"},
             TEXTS: _ANY_OBJECT | {"description": "The translated texts of the workflow, by their keys"},
             **links,
         },
@@ -170,13 +161,13 @@ def describe_variables(
 
 def describe_layout_variables() -> Schema:
     """Return the JSON Schema of the variables of layouts, which serve workflows with different payloads."""
-    return _closed(
+    return closed(
         {
             "subscriber": _person_schema("Whom the message is for"),
-            "content": _TEXT | {"description": "The content of the e-mail, which the layout stands around"},
+            "content": TEXT | {"description": "The content of the e-mail, which the layout stands around"},
             "context": _context_schema(),
             "env": _environment_schema(None),
-            "locale": _TEXT | {"description": "The language of the person, such as en_US"},
+            "locale": TEXT | {"description": "The language of the person, such as en_US"},
             **_LINKS,
         },
         "Variables of layouts",
@@ -201,54 +192,13 @@ def _payload_schema(schema: Mapping[str, Any] | None, *, whole: bool) -> Schema:
 
 
 def _context_schema() -> Schema:
-    one = _closed({"id": _TEXT, "data": _ANY_OBJECT}, None) | {"required": ["id"]}
+    one = closed({"id": TEXT, "data": _ANY_OBJECT}, None) | {"required": ["id"]}
     return {"type": "object", "additionalProperties": one, "description": "The contexts of the trigger, by their types"}
 
 
 def _steps_schema(earlier: Sequence[Step]) -> Schema:
-    outputs = {one.step_id: _outputs_schema(one) for one in earlier}
-    return _closed(outputs, "What earlier steps came to; a step that was skipped or has failed is absent")
-
-
-def _outputs_schema(step: Step) -> Schema:
-    """What later steps see of a step, as its module in `engine/steps` returns it."""
-    marks = {"seen": _FLAG, "read": _FLAG}
-    match step.type:
-        case StepType.IN_APP:
-            dates = {"lastSeenDate": _MOMENT_OR_NULL, "lastReadDate": _MOMENT_OR_NULL}
-            return _closed(marks | dates | {"messageId": _TEXT}, "The message as it is when this step is reached")
-        case StepType.EMAIL:
-            return _closed(marks, "Whether the provider reported that the e-mail was opened")
-        case StepType.DIGEST:
-            event = _closed({"id": _TEXT, "time": _TEXT | {"format": "date-time"}, "payload": _PAYLOAD}, None)
-            count = {"type": "integer", "minimum": 0, "description": "The number of all events"}
-            return _closed({"events": {"type": "array", "items": event}, "eventCount": count}, "The digested events")
-        case StepType.THROTTLE:
-            return _closed({"throttled": _FLAG}, None)
-        case StepType.BRANCH:
-            return _closed({"path": {"enum": [*list_path_names(step), None]}}, "The path that was taken; null is none")
-        case StepType.TRIGGER:
-            return _closed({"transactionId": _TEXT}, "The trigger of the other workflow")
-        case StepType.CUSTOM:
-            controls = [part.controls for part in (step, *step.variants)]
-            outputs = [{name: value for name, value in one.items() if name != "skip"} for one in controls]
-            return _outline(outputs) | {"description": "The controls of the step, rendered"}
-        case _:
-            return _closed({}, None)
-
-
-def _outline(values: Sequence[Any], depth: int = _OUTLINED_LEVELS) -> Schema:
-    """The members that several values have together, if all of them are objects; else anything."""
-    if depth == 0 or not all(isinstance(value, dict) for value in values):
-        return {}
-    names = dict.fromkeys(name for value in values for name in value)
-    inside = {name: [value[name] for value in values if name in value] for name in names}
-    return _closed({name: _outline(found, depth - 1) for name, found in inside.items()}, None)
-
-
-def _closed(properties: Schema, description: str | None) -> Schema:
-    schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
-    return schema if description is None else schema | {"description": description}
+    outputs = {one.step_id: describe_outputs(one) for one in earlier}
+    return closed(outputs, "What earlier steps came to; a step that was skipped or has failed is absent")
 
 
 def find_unknown_variables(
@@ -346,7 +296,7 @@ def _find_problem(reference: Reference, scope: Mapping[str, Any]) -> str | None:
             schema = properties[name]
         elif "array" in _types(schema):
             schema = schema.get("items")
-        elif _is_closed(schema) and isinstance(name, str) and name not in _OF_ANYTHING:
+        elif _isclosed(schema) and isinstance(name, str) and name not in _OF_ANYTHING:
             return _explain(reference, place, properties)
         else:
             schema = schema.get("additionalProperties")
@@ -358,7 +308,7 @@ def _types(schema: Mapping[str, Any]) -> Sequence[str]:
     return [kind] if isinstance(kind, str) else kind
 
 
-def _is_closed(schema: Mapping[str, Any]) -> bool:
+def _isclosed(schema: Mapping[str, Any]) -> bool:
     return "object" in _types(schema) and schema.get("additionalProperties") is False
 
 

@@ -46,7 +46,7 @@ def test_all_problems_are_reported_at_any_depth() -> None:
         "name": "must be a string, not a whole number",
         "email": "must be an e-mail address such as ada@example.com",
         "zone": "must be an IANA time zone such as Europe/Athens",
-        "channel": "must be one of in_app, email, sms, chat, push",
+        "channel": "must be one of in_app, email, sms, chat, push, tool",
         "friends.1.name": "is required",
         "friends.1.email": "must be an e-mail address such as ada@example.com",
     }

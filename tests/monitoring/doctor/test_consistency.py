@@ -44,6 +44,10 @@ KEPT_LONGER = {
     ("triggers", "version_id"),
     ("webhook_event_people", "subscriber_id"),
     ("erasures", "subscriber_id"),
+    ("emitted_events", "subscriber_id"),
+    ("emitted_events", "topic_id"),
+    ("event_waits", "job_id"),
+    ("event_waits", "subscriber_id"),
 }
 
 

@@ -26,6 +26,8 @@ ERASED_THOUGH_SHORT_LIVED = {
     "trigger_parts": "recipients of a large trigger for some seconds; tests/engine/test_erasure.py",
     "erasures": "erasures under way; deleted with the person",
     "chat_links": "codes of ten minutes; deleted with the person, in tests/subscribers/addresses/telegram",
+    "emitted_events": "kept for an hour; deleted with the person, in tests/engine/test_waits.py",
+    "event_waits": "what steps of runs wait for; deleted with the person, in tests/engine/test_waits.py",
 }
 
 NOT_OF_PEOPLE = {
@@ -41,6 +43,7 @@ NOT_OF_PEOPLE = {
     "mail_reactions": "counts",
     "webhook_endpoints": "configuration",
     "segments": "configuration",
+    "awaited_events": "configuration: names of events",
     "topics": "belong to the application; who is subscribed is in topic_subscriptions",
     "audit_entries": "changes of the configuration; of an erased person it has the subscriberId alone",
     "spent_oauth_states": "random ids of attempts to connect a chat, until they would be too old",
@@ -76,6 +79,8 @@ NOT_EXPORTED = {
     "digest_windows": "the jobs of a digest are exported",
     "digest_events": "the jobs of a digest are exported",
     "throttle_passes": "the jobs that passed are exported",
+    "emitted_events": "what a step took of an event is in the job, which is exported; deleted after an hour",
+    "event_waits": "the jobs that wait are exported",
     "awaited_receipts": "device tokens, which the channel has too; deleted after a day",
     "webhook_event_people": "which events are about the person; the events are exported",
     "erasures": "an erasure under way",

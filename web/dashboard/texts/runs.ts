@@ -38,6 +38,7 @@ export const texts = {
     branch: "Branch",
     exit: "Exit",
     tool: "Tool",
+    wait_for: "Wait",
   },
   decisions: "Decisions",
   values: "What it saw",

@@ -19,6 +19,7 @@ export const texts = {
     branch: "Goes on by one of several paths",
     exit: "Ends the run",
     trigger: "Starts another workflow",
+    wait_for: "Waits for an event, up to a time",
   } satisfies Record<StepKind, string>,
   marks: {
     in_app: "▤",
@@ -34,6 +35,7 @@ export const texts = {
     exit: "⊣",
     tool: "⚑",
     trigger: "↗",
+    wait_for: "◔",
   } satisfies Record<StepKind, string>,
 
   sayNothing: "Nothing is written yet",
@@ -41,6 +43,8 @@ export const texts = {
   paths: (names: readonly string[]) => (names.length === 0 ? "No path yet" : `Goes on by ${names.join(" or ")}`),
   exit: (reason: string) => (reason ? `Ends the run: ${reason}` : "Ends the run"),
   trigger: (workflow: string) => (workflow ? `Starts ${workflow}` : "Starts a workflow that is not chosen yet"),
+  waitFor: (event: string, length: string) =>
+    event ? `Waits for ${event}, at most ${length}` : "Waits for an event that is not named yet",
   length: (amount: number, unit: string) => `${amount} ${amount === 1 ? unit.replace(/s$/, "") : unit}`,
   unknownLength: "a time that is not set yet",
   digest: (length: string) => `Waits ${length}, then sends one message with everything that came`,

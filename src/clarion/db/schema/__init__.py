@@ -5,6 +5,7 @@ subscribers ─ subscriber_channels                   topics ─ topic_subscript
 workflows ─ workflow_versions ─ workflow_version_notes (immutable)  preferences (what a person switched)
 integrations                                        triggers ─ notifications ─ jobs ─ messages
 digest_windows ─ digest_events                      throttle_passes
+emitted_events, event_waits (of jobs), awaited_events
 trigger_attachments ─ attachments
 integration_health, integration_counts              suppressions, receipts, mail_reactions
 webhook_endpoints ─ webhook_deliveries ─ webhook_events ─ webhook_event_people
@@ -24,7 +25,7 @@ overrides live in the trigger, attached files in a table of their own, step text
 SQLAlchemy describes the tables for the migrations and their test; it never runs a query.
 """
 
-from clarion.db.schema import accounts, addresses, content, delivery, operations, people, runs, setup
+from clarion.db.schema import accounts, addresses, content, delivery, operations, people, runs, setup, waits
 from clarion.db.schema.columns import metadata
 
-__all__ = ["accounts", "addresses", "content", "delivery", "metadata", "operations", "people", "runs", "setup"]
+__all__ = ["accounts", "addresses", "content", "delivery", "metadata", "operations", "people", "runs", "setup", "waits"]

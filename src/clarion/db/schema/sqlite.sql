@@ -42,6 +42,11 @@ CREATE TABLE audit_entries (
     created_at BIGINT NOT NULL,
     PRIMARY KEY (environment_id, id)
 );
+CREATE TABLE awaited_events (
+	environment_id BLOB NOT NULL,
+	name TEXT NOT NULL,
+	PRIMARY KEY (environment_id, name)
+);
 CREATE TABLE awaited_receipts (
     environment_id BLOB NOT NULL,
     integration_id BLOB NOT NULL,
@@ -140,6 +145,20 @@ CREATE TABLE early_reports (
     received_at BIGINT NOT NULL,
     PRIMARY KEY (environment_id, integration_id, digest)
 );
+CREATE TABLE emitted_events (
+	environment_id BLOB NOT NULL,
+	id BLOB NOT NULL,
+	name TEXT NOT NULL,
+	lane SMALLINT NOT NULL,
+	subscriber_id BLOB,
+	topic_id BLOB,
+	source_key BLOB,
+	data TEXT NOT NULL,
+	pending SMALLINT NOT NULL,
+	position BLOB,
+	created_at BIGINT NOT NULL,
+	PRIMARY KEY (environment_id, id)
+);
 CREATE TABLE environment_variable_values (
 	environment_id BLOB NOT NULL,
 	variable_id BLOB NOT NULL,
@@ -180,6 +199,20 @@ CREATE TABLE erasures (
     requested_at BIGINT NOT NULL,
     PRIMARY KEY (environment_id, subscriber_id)
 ) WITHOUT ROWID;
+CREATE TABLE event_waits (
+	environment_id BLOB NOT NULL,
+	job_id BLOB NOT NULL,
+	subscriber_id BLOB NOT NULL,
+	lane SMALLINT NOT NULL,
+	event TEXT NOT NULL,
+	rule TEXT NOT NULL,
+	since BIGINT NOT NULL,
+	until BIGINT NOT NULL,
+	matched TEXT,
+	missed INTEGER NOT NULL,
+	last_missed TEXT,
+	PRIMARY KEY (environment_id, job_id)
+);
 CREATE TABLE idempotency_keys (
     id BLOB NOT NULL,
     environment_id BLOB NOT NULL,
@@ -718,7 +751,15 @@ CREATE UNIQUE INDEX contexts_key ON contexts (environment_id, type, "key");
 CREATE INDEX contexts_updated ON contexts (environment_id, updated_at, id);
 CREATE INDEX digest_events_job ON digest_events (environment_id, job_id);
 CREATE INDEX digest_windows_subscriber ON digest_windows (environment_id, subscriber_id);
+CREATE INDEX emitted_events_age ON emitted_events (created_at);
+CREATE INDEX emitted_events_many ON emitted_events (environment_id, name, id) WHERE lane = -1;
+CREATE INDEX emitted_events_pending ON emitted_events (environment_id, id, lane) WHERE pending = 1;
+CREATE INDEX emitted_events_person ON emitted_events (environment_id, subscriber_id, name, id);
+CREATE UNIQUE INDEX emitted_events_source ON emitted_events (environment_id, source_key) WHERE source_key IS NOT NULL;
 CREATE UNIQUE INDEX environment_variables_key ON environment_variables (organization_id, "key");
+CREATE INDEX event_waits_event ON event_waits (environment_id, event, job_id);
+CREATE INDEX event_waits_subscriber ON event_waits (environment_id, subscriber_id);
+CREATE INDEX event_waits_until ON event_waits (until);
 CREATE UNIQUE INDEX idempotency_keys_digest ON idempotency_keys (digest);
 CREATE UNIQUE INDEX integrations_identifier ON integrations (environment_id, identifier) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX integrations_primary ON integrations (environment_id, channel) WHERE is_primary AND deleted_at IS NULL;
@@ -797,4 +838,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0045', '0033..0045');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0046', '0033..0046');

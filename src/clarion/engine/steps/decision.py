@@ -13,6 +13,7 @@ from clarion.engine.digests import DigestWindows
 from clarion.engine.records import NewMessage, Run
 from clarion.engine.throttles import ThrottlePasses
 from clarion.engine.triggered import TriggeredWorkflows
+from clarion.engine.waits import EventWaits
 from clarion.ids import NotificationId
 from clarion.jobs.details import DetailCode, DetailSource
 from clarion.jobs.model import Job
@@ -102,6 +103,7 @@ class StepContext(Struct, frozen=True, kw_only=True):
     digests: DigestWindows
     throttles: ThrottlePasses
     triggered: TriggeredWorkflows
+    waits: EventWaits
     defaults: Defaults
     frame_texts: list[Texts] = []
     """Those of the layout that the step is rendered in."""

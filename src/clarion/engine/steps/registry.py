@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from clarion.engine.steps import branch, channels, digest, ending, in_app, throttle, trigger, waiting
+from clarion.engine.steps import branch, channels, digest, ending, in_app, throttle, trigger, wait_for, waiting
 from clarion.engine.steps.decision import Done, StepContext, StepOutcome
 from clarion.jobs.details import DetailCode
 from clarion.templates import render_value
@@ -32,5 +32,10 @@ DECIDE: dict[StepType, Decide] = {
     StepType.EXIT: ending.decide,
     StepType.TRIGGER: trigger.decide,
     StepType.TOOL: channels.decide_tool,
+    StepType.WAIT_FOR: wait_for.decide,
 }
-FINISH: dict[StepType, Decide] = {StepType.DELAY: waiting.finish, StepType.DIGEST: digest.finish}
+FINISH: dict[StepType, Decide] = {
+    StepType.DELAY: waiting.finish,
+    StepType.DIGEST: digest.finish,
+    StepType.WAIT_FOR: wait_for.finish,
+}

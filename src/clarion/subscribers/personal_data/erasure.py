@@ -93,6 +93,8 @@ DELETE_REST = tuple(
         ("chat_links", "subscriber_id = :subscriber_id"),
         ("online_people", "subscriber_id = :subscriber_id"),
         ("digest_windows", "subscriber_id = :subscriber_id"),
+        ("emitted_events", "subscriber_id = :subscriber_id"),
+        ("event_waits", "subscriber_id = :subscriber_id"),
         ("erasures", "subscriber_id = :subscriber_id"),
         ("subscribers", "id = :subscriber_id"),
     )

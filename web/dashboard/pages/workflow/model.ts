@@ -82,6 +82,7 @@ export const STEP_KINDS: readonly StepKind[] = [
   "branch",
   "exit",
   "trigger",
+  "wait_for",
 ];
 /** The key of the path where no condition holds. */
 export const OTHERWISE = "otherwise";

@@ -11,6 +11,7 @@ const OUTPUTS: Partial<Record<DraftStep["type"], readonly string[]>> = {
   throttle: ["throttled"],
   branch: ["path"],
   trigger: ["transactionId"],
+  wait_for: ["matched", "event", "at", "data"],
 };
 
 /** What the server describes, with the payload and the earlier steps as they are in the editor. */

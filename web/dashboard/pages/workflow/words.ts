@@ -23,6 +23,8 @@ export function describeStep(type: StepKind, values: JsonObject): string {
       return texts.exit(textAt(values, "reason"));
     case "trigger":
       return texts.trigger(textAt(values, "workflowId"));
+    case "wait_for":
+      return texts.waitFor(textAt(values, "event"), lengthOf(isObject(values.timeout) ? values.timeout : {}));
     case "custom":
       return texts.custom(Object.keys(values).filter((name) => name !== "skip").length);
     default:
