@@ -39,6 +39,7 @@ class StepType(StrEnum):
     EXIT = "exit"
     TOOL = "tool"
     WAIT_FOR = "wait_for"
+    HTTP_REQUEST = "http_request"
 
 
 class JobStatus(StrEnum):

@@ -153,7 +153,8 @@ class WebServer:
         self.writers.append(writer)
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
-                length = next(int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-len"))
+                lengths = (line[15:] for line in head.split(b"\r\n") if line.lower().startswith(b"content-len"))
+                length = int(next(lengths, b"0"))
                 self.requests.append(head + await reader.readexactly(length))
                 await self.respond(self.requests[-1], writer)
         except (asyncio.IncompleteReadError, ConnectionError):

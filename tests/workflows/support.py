@@ -40,6 +40,16 @@ CONTROLS: dict[str, dict[str, Any]] = {
         "timeout": {"amount": 3, "unit": "days"},
         "onTimeout": "exit",
     },
+    "http_request": {
+        "method": "POST",
+        "url": "https://example.com/orders/{{payload.order}}",
+        "headers": [{"key": "X-Key", "value": "{{env.name}}"}],
+        "body": '{"order": {{payload.order | json}}}',
+        "responseBodySchema": {"type": "object", "properties": {"plan": {"type": "string"}}},
+        "enforceSchemaValidation": True,
+        "timeout": 3,
+        "onFailure": "continue",
+    },
     "delay": {"type": "regular", "amount": 3, "unit": "hours"},
     "digest": {
         "type": "regular",

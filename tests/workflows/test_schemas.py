@@ -78,8 +78,10 @@ def test_the_schema_refuses_exactly_the_values_that_saving_refuses(step_type: St
             assert jsonschema_rs.is_valid(control_schema(step_type)["properties"][name], value) is is_saved, values
 
 
-# What types do not show: a cron expression, a path, a rule.
+# What types do not show: a cron expression, a path, a rule, a URL, a schema, what contradicts another control.
 CHECKED_BEYOND_TYPES = [
+    *(("url", text) for text in ("text", "regular", "timed", "hours", "html")),
+    ("continueOnFailure", False),
     *(("cron", text) for text in ("text", "regular", "timed", "hours", "html")),
     *((name, {"amount": 1, "unit": "days"}) for name in ("skip", "condition")),
     *(

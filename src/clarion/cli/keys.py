@@ -20,6 +20,7 @@ from clarion.cli.listing import AsJson, moment, print_listing
 from clarion.cli.options import EnvironmentName
 from clarion.clock import DAY, Millis, SystemClock
 from clarion.db.port import Connection, Database
+from clarion.engine import requests
 from clarion.environments import actions, link_secrets, store
 from clarion.environments.bootstrap import check_vault
 from clarion.environments.model import ApiKey, Environment
@@ -163,7 +164,7 @@ def rotate_encryption(installation: Installation) -> None:
         count = await reencrypt_credentials(database, vault) + await reencrypt_secrets(database, vault)
         count += await store.reencrypt_api_keys(database, vault)
         count += await link_secrets.reencrypt_link_secrets(database, vault) + await reencrypt_addresses(database, vault)
-        count += await variables.reencrypt_values(database, vault)
+        count += await variables.reencrypt_values(database, vault) + await requests.SEALED.reencrypt(database, vault)
         return count + await reseal_responses(database, vault)
 
     count = installation.use(rotate)
@@ -188,6 +189,7 @@ async def _record_rotation(db: Connection, vault: Vault) -> None:
     """
     samples = [*await store.list_samples(db), *await list_credential_samples(db), *await list_secret_samples(db)]
     samples += [*await link_secrets.list_samples(db), *await variables.list_samples(db)]
+    samples += await requests.SEALED.list_samples(db)
     samples += await list_address_samples(db)
     old_keys = sorted({sealing_key_id(one.text) for one in samples} - {vault.writing_key_id})
     if not old_keys:

@@ -49,7 +49,7 @@ def close(
 
 def stop_on_fail(run: Run, place: int, now: Millis) -> None:
     """Cancel what is left of the run where the failed step asks for it."""
-    if run.step_of(run.jobs[place]).should_stop_on_fail:
+    if run.step_of(run.jobs[place]).stops_on_failure:
         for job in run.jobs[place + 1 :]:
             job.status = JobStatus.CANCELED
             job.note(now, DetailCode.CANCELED_BY_FAILURE)

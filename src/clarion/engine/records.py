@@ -22,6 +22,7 @@ from clarion.templates.texts import NO_TEXTS, TextCatalog
 from clarion.tracking.model import Tracking
 from clarion.triggers.model import Trigger
 from clarion.vocabulary import Channel, MessageStatus, Severity
+from clarion.workflows.http_requests import HttpRequest
 from clarion.workflows.model import WITH_MARKS, Step, Workflow, WorkflowVersion
 from clarion.workflows.variables import count_events, digest_variables, person_variables, workflow_variables
 
@@ -57,6 +58,13 @@ class NewMessage(Struct, kw_only=True):
     unsubscribe_url: str | None = None
 
 
+class NewRequest(Struct, frozen=True, kw_only=True):
+    """The request of an HTTP step, to be written until it is answered."""
+
+    job_id: JobId
+    request: HttpRequest
+
+
 class Run(Struct, kw_only=True):
     """A workflow on its way for one person."""
 
@@ -88,6 +96,7 @@ class Run(Struct, kw_only=True):
     is_new: bool = False
     digested_into: NotificationId | None = None
     messages: list[NewMessage] = []
+    requests: list[NewRequest] = []
 
     def find_segment(self, key: str, now: Millis) -> ConditionResult:
         """Whether the person is in a segment at this moment."""

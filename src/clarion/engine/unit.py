@@ -17,6 +17,7 @@ from clarion.engine.layouts import add_layouts
 from clarion.engine.load import start_runs
 from clarion.engine.recipients import Recipient
 from clarion.engine.records import Run, make_links
+from clarion.engine.requests import insert_requests
 from clarion.engine.segments import add_segments
 from clarion.engine.steps.decision import Defaults
 from clarion.engine.texts import add_texts
@@ -117,6 +118,7 @@ async def run_claim(
         has_triggered = advance.triggered.count > 0
         has_postponed |= advance.has_woken
         await write_runs(db, environment_id, runs, now)
+        await insert_requests(db, environment_id, runs, source.vault)
         await emit_run_events(db, environment_id, runs, version, now)
     await settle_claim(db, environment_id, claim)
     return UnitResult(

@@ -6,6 +6,7 @@ from clarion.audit.model import SERVICE, Action, Author
 from clarion.audit.recording import record
 from clarion.clock import Clock, Millis
 from clarion.db.port import Connection, Database
+from clarion.engine import requests
 from clarion.environments import actions, link_secrets, store
 from clarion.environments.actions import FIRST_KEY, create_organization
 from clarion.environments.model import hash_key
@@ -85,6 +86,7 @@ async def _list_secrets(db: Connection, *, is_old: bool = False) -> list[Envelop
         *await link_secrets.list_samples(db),
         *await variables.list_samples(db),
         *await addresses.list_samples(db),
+        *await requests.SEALED.list_samples(db),
     ]
 
 

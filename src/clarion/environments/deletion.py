@@ -42,6 +42,8 @@ TABLES = (
     KeyedTable("webhook_event_people", ("subscriber_id", "event_id")),
     KeyedTable("notifications", ("id",)),
     KeyedTable("messages", ("id",)),
+    KeyedTable("http_requests", ("job_id",)),
+    KeyedTable("http_hosts", ("host",)),
     KeyedTable("digest_windows", ("id",)),
     KeyedTable("digest_events", ("window_id", "generation", "job_id")),
     KeyedTable("throttle_passes", ("throttle_id", "passed_at", "job_id")),

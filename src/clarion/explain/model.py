@@ -33,6 +33,7 @@ STEP_WORDS = {
     StepType.BRANCH: "branch",
     StepType.EXIT: "exit",
     StepType.WAIT_FOR: "wait",
+    StepType.HTTP_REQUEST: "HTTP",
 }
 _MAX_LISTED = 3
 
@@ -62,6 +63,7 @@ class DecisionKind(StrEnum):
     TRIGGER = "trigger"
     CHANGE = "change"
     EVENT = "event"
+    REQUEST = "request"
 
 
 STEP_KINDS = {
@@ -73,6 +75,7 @@ STEP_KINDS = {
     StepType.EXIT: DecisionKind.EXIT,
     StepType.TRIGGER: DecisionKind.TRIGGER,
     StepType.WAIT_FOR: DecisionKind.EVENT,
+    StepType.HTTP_REQUEST: DecisionKind.REQUEST,
 }
 """What decides about a step that sends nothing; those of the others are attempts."""
 

@@ -1,6 +1,6 @@
 """All codes of execution details, each with the rule that makes a decision of it; a test finds one that is missing."""
 
-from clarion.explain import branching, changing, events, reached, sending, waiting
+from clarion.explain import branching, changing, events, reached, requests, sending, waiting
 from clarion.explain.model import STEP_KINDS, Decision, DecisionKind, Verdict
 from clarion.explain.observed import Observed, Rule, clicked, decide_always, give_up, note_attempt, replied, reported
 from clarion.jobs.details import DetailCode, DetailStatus, code_of
@@ -202,6 +202,12 @@ RULES: dict[str | None, Rule] = {
     DetailCode.REPLIED: replied,
     DetailCode.OPENED_BY_MACHINE: reported(Verdict.PASSED, "a program loaded the message, which is no open"),
     DetailCode.CLICKED_BY_MACHINE: reported(Verdict.PASSED, "a program followed a link, which is no click"),
+    DetailCode.REQUEST_PREPARED: requests.prepared,
+    DetailCode.REQUEST_ANSWERED: requests.answered,
+    DetailCode.REQUEST_FAILED: requests.failed,
+    DetailCode.ANSWER_REFUSED: requests.answer_refused,
+    DetailCode.ANSWER_UNFIT: requests.answer_unfit,
+    DetailCode.WAITS_FOR_HOST: requests.waits_for_host,
     DetailCode.MESSAGE_UPDATING: changing.under_way,
     DetailCode.MESSAGE_UPDATED: changing.done,
     DetailCode.MESSAGE_NOT_UPDATED: changing.not_done,

@@ -183,6 +183,14 @@ class DetailCode(StrEnum):
     OPENED_BY_MACHINE = "opened_by_machine", DetailStatus.SUCCESS, "Message loaded by a program, not counted as opened"
     CLICKED_BY_MACHINE = "clicked_by_machine", DetailStatus.SUCCESS, "Link followed by a program, not counted"
 
+    # It calls a URL.
+    REQUEST_PREPARED = "request_prepared", DetailStatus.PENDING, "HTTP request prepared"
+    REQUEST_ANSWERED = "request_answered", DetailStatus.SUCCESS, "HTTP request answered"
+    REQUEST_FAILED = "request_failed", DetailStatus.FAILED, "Action step execution failed"
+    ANSWER_REFUSED = "answer_refused", DetailStatus.FAILED, "Response body schema validation failed"
+    ANSWER_UNFIT = "answer_unfit", DetailStatus.WARNING, "Response body does not fit its schema"
+    WAITS_FOR_HOST = "waits_for_host", DetailStatus.PENDING, "Waits for the host of the HTTP request"
+
     # It is changed after it was made.
     MESSAGE_UPDATING = "message_updating", DetailStatus.PENDING, "Message is being changed at its provider"
     MESSAGE_UPDATED = "message_updated", DetailStatus.SUCCESS, "Message was changed"

@@ -14,7 +14,7 @@ from clarion.ids import EnvironmentId, JobId
 from clarion.jobs.details import APPENDED_DETAIL, ExecutionDetail
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE, Job, Priority
 from clarion.jsontext import json_text
-from clarion.vocabulary import Channel
+from clarion.vocabulary import Channel, StepType
 
 # When the last delay or digest before the job ended.
 _WAITED_UNTIL = """
@@ -124,13 +124,13 @@ class PostponedSend(Struct, frozen=True, kw_only=True):
 async def list_due_sends(
     db: Connection,
     environment_id: EnvironmentId,
-    channel: Channel,
+    channel: Channel | StepType,
     priorities: Sequence[Priority],
     *,
     limit: int,
     now: Millis,
 ) -> list[Row]:
-    """Jobs of a channel that are due in SEND and that no other worker is claiming, most urgent first."""
+    """Jobs of a channel, or HTTP steps, that are due and that no other worker is claiming, most urgent first."""
     rows: list[Row] = []
     for priority in priorities:
         if len(rows) < limit:

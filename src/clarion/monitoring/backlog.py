@@ -46,7 +46,7 @@ class QueueBacklog(Struct, frozen=True, kw_only=True):
 
 
 _PRIORITIES = "priorities (priority) AS (VALUES (0), (1), (2), (3))"
-_CHANNELS = "channels (type) AS (VALUES ('email'), ('sms'), ('chat'), ('push'), ('tool'))"
+_CHANNELS = "channels (type) AS (VALUES ('email'), ('sms'), ('chat'), ('push'), ('tool'), ('http_request'))"
 _ONE = ":environment_id"
 
 

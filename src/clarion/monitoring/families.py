@@ -22,6 +22,7 @@ from clarion.monitoring.metrics import (
     MessageOutcome,
     PoolState,
     ReplyOutcome,
+    RequestOutcome,
     TrackedEvent,
 )
 from clarion.monitoring.store_state import StoreState
@@ -164,6 +165,18 @@ def _work(measures: Measures) -> Iterator["Metric"]:
         "Attempts to deliver an event to an endpoint.",
         ("outcome",),
         [((one,), measures.webhooks[one]) for one in ("delivered", "failed")],
+    )
+    yield _counter(
+        "clarion_step_requests",
+        "Attempts to make the request of an HTTP step; `retried` counts failed ones that are followed by another.",
+        ("outcome",),
+        [((one,), measures.step_requests[one]) for one in RequestOutcome],
+    )
+    yield _histogram(
+        "clarion_step_request_duration_seconds",
+        "Time that the servers which HTTP steps call take for their answers.",
+        (),
+        [((), measures.step_request_seconds)],
     )
     yield _counter(
         "clarion_leases_expired",

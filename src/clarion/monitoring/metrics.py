@@ -112,6 +112,16 @@ class MessageOutcome(StrEnum):
     """Nothing was sent: no address, no integration, or a suppressed address."""
 
 
+class RequestOutcome(StrEnum):
+    """What became of an attempt to make the request of an HTTP step."""
+
+    ANSWERED = "answered"
+    RETRIED = "retried"
+    """The attempt failed, and there will be another."""
+    FAILED = "failed"
+    """The last attempt failed, or its run was canceled."""
+
+
 class TrackedEvent(StrEnum):
     """What links and images in e-mails told."""
 
@@ -190,6 +200,9 @@ class Measures:
         """By provider and identifier of the integration."""
         self.webhooks: Counter[str] = Counter()
         """Attempts to deliver an event, by outcome."""
+        self.step_requests: Counter[RequestOutcome] = Counter()
+        """Attempts to make requests of HTTP steps."""
+        self.step_request_seconds = Histogram(PROVIDER_SECONDS)
         self.replies: Counter[ReplyOutcome] = Counter()
         self.tracked: Counter[TrackedEvent] = Counter()
         self.expired_leases = 0

@@ -14,6 +14,7 @@ from typing import Any
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.db.queue_plans import prefer_index_scans
+from clarion.engine.requests import delete_requests
 from clarion.environments.options import DataKind
 from clarion.ids import NotificationId, TriggerId
 from clarion.retention.walks import Deleted, Walk, WalkPage, WalkScope, due_query, page_of
@@ -179,10 +180,13 @@ async def delete_runs(db: Connection, scope: WalkScope, rows: Sequence[Row]) -> 
     own = [job for job in jobs if job["notification_id"] not in needed]
     sent = [job["id"] for job in own if job["type"] in _SENT]
     digested = [job["id"] for job in own if job["type"] == "digest"]
+    requesting = [job["id"] for job in own if job["type"] == "http_request"]
     if sent:
         await db.execute(
             DELETE_MESSAGES, **environment, job_ids=sent, oldest_of_outbox=scope.oldest_id(DataKind.OUTBOX)
         )
+    if requesting:
+        await delete_requests(db, scope.environment_id, requesting)
     if digested:
         await db.execute(DELETE_DIGEST_EVENTS, **environment, job_ids=digested)
     if own:

@@ -18,14 +18,12 @@ from clarion.content.environment import get_environment_content
 from clarion.db.port import Connection, Dialect, Row
 from clarion.db.query import sql
 from clarion.db.queue_plans import PREFER_INDEX_SCANS
-from clarion.engine.load import load_runs
 from clarion.environments.configuration import CONFIGURATION_VERSION, get_configuration_version
 from clarion.ids import EnvironmentId, IntegrationId, JobId, NotificationId, SubscriberId, TriggerId, find_id
 from clarion.integrations.model import Integration
 from clarion.integrations.store import IntegrationCache
 from clarion.jobs import sends as sends_store
-from clarion.jobs import store as jobs
-from clarion.jobs.details import DetailCode, ExecutionDetail, canceled_detail, expired_detail
+from clarion.jobs.details import DetailCode, ExecutionDetail
 from clarion.jobs.model import ATTEMPTS_PER_DRIVE, Job, JobQueue, Priority
 from clarion.jobs.sends import PostponedSend
 from clarion.jsontext import json_value
@@ -34,8 +32,9 @@ from clarion.runs.status import settle_run_statuses
 from clarion.sending.addresses import add_regions, add_suppressed
 from clarion.sending.model import BY_ENTRY, ClaimedSend, OutgoingMessage
 from clarion.sending.outgoing import add_contexts
-from clarion.sending.places import IntegrationShares, Places, Room, SendQueue
+from clarion.sending.places import AnySend, IntegrationShares, Places, Room
 from clarion.sending.planning import plan_sends
+from clarion.sending.stopped import add_runs, drop_stopped
 from clarion.subscribers.addresses.targets import list_targets
 from clarion.subscribers.channels import list_channels
 from clarion.subscribers.model import ChannelEntry
@@ -95,6 +94,8 @@ async def claim_sends(
 ) -> SendClaim:
     """Take jobs that are due, as many as there is room for; those that have to wait for an integration are put back."""
     environment_id, channel = room.queue
+    if channel is None:
+        raise ValueError("requests of HTTP steps are claimed by `claim_requests`")
     known = await integrations.list(db, environment_id, await enter_claim(db, environment_id))
     shares = IntegrationShares(places.count_by_integration(environment_id), known)
     priorities, limit = shares.limit_room(room)
@@ -108,11 +109,11 @@ async def claim_sends(
     # At the version that this statement read: no send uses an integration as it was before its trigger.
     known = await integrations.list(db, environment_id, rows[0]["configuration_version"])
     lease_until = Millis(now + lease)
-    sends = [_claimed_send(room.queue, row, known, lease_until) for row in rows]
+    sends = [_claimed_send(environment_id, channel, row, known, lease_until) for row in rows]
     await _load(db, environment_id, sends, now)
     await _add_endpoints(db, environment_id, sends, integrations.vault)
     await _add_addresses(db, environment_id, sends)
-    sends = await _drop_stopped(db, environment_id, sends, now)
+    sends = await drop_stopped(db, environment_id, sends, now)
     await _add_contents(db, environment_id, sends, integrations, rows[0]["configuration_version"])
     planned = await plan_sends(db, environment_id, sends, now)
     waiting = [_wait(send, wait, now) for send, wait in planned if wait]
@@ -167,7 +168,7 @@ def _choose(sends: Sequence[ClaimedSend], shares: IntegrationShares) -> tuple[li
     return going, deferred
 
 
-async def renew_leases(db: Connection, sends: Iterable[ClaimedSend], *, lease: Millis, now: Millis) -> set[JobId]:
+async def renew_leases(db: Connection, sends: Iterable[AnySend], *, lease: Millis, now: Millis) -> set[JobId]:
     """Keep jobs whose sends are under way from being taken by another worker; returns those that are kept.
 
     A lease that has lapsed is not renewed: the job may be another worker's already.
@@ -182,7 +183,13 @@ async def renew_leases(db: Connection, sends: Iterable[ClaimedSend], *, lease: M
     return renewed
 
 
-def _claimed_send(queue: SendQueue, row: Row, integrations: Sequence[Integration], lease_until: Millis) -> ClaimedSend:
+def _claimed_send(
+    environment_id: EnvironmentId,
+    channel: Channel,
+    row: Row,
+    integrations: Sequence[Integration],
+    lease_until: Millis,
+) -> ClaimedSend:
     attempt = row["attempt"] + 1
     job = Job(
         id=row["id"],
@@ -194,8 +201,8 @@ def _claimed_send(queue: SendQueue, row: Row, integrations: Sequence[Integration
         priority=Priority(row["priority"]),
     )
     return ClaimedSend(
-        environment_id=queue.environment_id,
-        channel=queue.channel,
+        environment_id=environment_id,
+        channel=channel,
         notification_id=row["notification_id"],
         job=job,
         claimed_attempt=attempt,
@@ -206,27 +213,6 @@ def _claimed_send(queue: SendQueue, row: Row, integrations: Sequence[Integration
         put_off_since=row["put_off_since"],
         former_dead_at=row["dead_at"],
     )
-
-
-async def _drop_stopped(
-    db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis
-) -> list[ClaimedSend]:
-    """Cancel jobs whose trigger was canceled or has expired, but for those that carry events of other triggers.
-
-    What was sent before is changed all the same.
-    """
-    stopped = [send for send in sends if (send.is_canceled or send.is_expired(now)) and not send.has_changes]
-    dropped = [send for send in stopped if send.run is None or not send.run.carries_others]
-    canceled = [send.notification_id for send in dropped if send.is_canceled]
-    await jobs.cancel(db, environment_id, canceled, canceled_detail(now), now)
-    expired: dict[Millis | None, list[NotificationId]] = {}
-    for send in dropped:
-        if not send.is_canceled:
-            expired.setdefault(send.expires_at, []).append(send.notification_id)
-    for expires_at, run_ids in expired.items():
-        await jobs.cancel(db, environment_id, run_ids, expired_detail(expires_at, now), now)
-    await settle_run_statuses(db, environment_id, [send.notification_id for send in dropped], now)
-    return [send for send in sends if send not in dropped]
 
 
 async def _load(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis) -> None:
@@ -242,7 +228,7 @@ async def _load(db: Connection, environment_id: EnvironmentId, sends: Sequence[C
             send.overrides, send.payload = trigger.overrides, trigger.payload
             send.is_canceled, send.expires_at = trigger.is_canceled, trigger.expires_at
     asking = [send for send in sends if send.needs_run or send.is_canceled or send.is_expired(now)]
-    await _add_runs(db, environment_id, asking)
+    await add_runs(db, environment_id, asking)
     await _add_entries(db, environment_id, sends)
     await _add_files(db, environment_id, sends)
 
@@ -314,12 +300,6 @@ async def _list_triggers(
         )
         for row in rows
     }
-
-
-async def _add_runs(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:
-    runs = {run.id: run for run in await load_runs(db, environment_id, [one.notification_id for one in sends])}
-    for send in sends:
-        send.run = runs.get(send.notification_id)
 
 
 async def _add_files(db: Connection, environment_id: EnvironmentId, sends: Sequence[ClaimedSend]) -> None:

@@ -21,7 +21,8 @@ from clarion.jobs.model import Priority
 from clarion.providers.definition.provider import SmtpProvider
 from clarion.providers.registry import find_provider
 from clarion.sending.model import ClaimedSend
-from clarion.vocabulary import Channel
+from clarion.sending.requests.model import ClaimedRequest
+from clarion.vocabulary import Channel, StepType
 
 MAX_IN_FLIGHT = 512
 """Of one process, shared by the channels that have sends."""
@@ -41,7 +42,8 @@ class SendQueue(NamedTuple):
     """Where sends wait."""
 
     environment_id: EnvironmentId
-    channel: Channel
+    channel: Channel | None
+    """None: requests of HTTP steps."""
 
 
 class WaitingSends(Struct, frozen=True):
@@ -54,7 +56,7 @@ class WaitingSends(Struct, frozen=True):
 # One look-up for each priority of each channel, in the environments that have sends at all.
 LIST_WAITING = sql(f"""
     WITH RECURSIVE {distinct_environments("sending", "jobs WHERE queue = 2")},
-    channels (type) AS (VALUES ('email'), ('sms'), ('chat'), ('push'), ('tool')),
+    channels (type) AS (VALUES ('email'), ('sms'), ('chat'), ('push'), ('tool'), ('http_request')),
     priorities (priority) AS (VALUES (0), (1), (2), (3))
     SELECT sending.id AS environment_id, channels.type, priorities.priority
     FROM sending CROSS JOIN channels CROSS JOIN priorities
@@ -72,7 +74,8 @@ async def list_waiting(db: Connection, now: Millis) -> list[WaitingSends]:
     """The queues that have sends which are due."""
     priorities: dict[SendQueue, list[Priority]] = {}
     for row in await db.fetch(LIST_WAITING, now=now):
-        queue = SendQueue(EnvironmentId(row["environment_id"]), Channel(row["type"]))
+        channel = None if row["type"] == StepType.HTTP_REQUEST else Channel(row["type"])
+        queue = SendQueue(EnvironmentId(row["environment_id"]), channel)
         priorities.setdefault(queue, []).append(Priority(row["priority"]))
     return [WaitingSends(queue, own) for queue, own in priorities.items()]
 
@@ -85,7 +88,10 @@ class Room(Struct, frozen=True):
     limit: int
 
 
-class Places(InFlight[ClaimedSend]):
+AnySend = ClaimedSend | ClaimedRequest
+
+
+class Places(InFlight[AnySend]):
     """The sends of one process that are in flight, and the room beside them."""
 
     def has(self, job_id: JobId) -> bool:
@@ -110,9 +116,14 @@ class Places(InFlight[ClaimedSend]):
         return Counter(
             route.integrations[0].id
             for send in self
-            if send.environment_id == environment_id
+            if isinstance(send, ClaimedSend) and send.environment_id == environment_id
             for route in send.planned.values()
         )
+
+    def count_by_host(self, environment_id: EnvironmentId) -> Counter[str]:
+        """The requests of HTTP steps by the hosts that they go to."""
+        own = (send for send in self if isinstance(send, ClaimedRequest) and send.environment_id == environment_id)
+        return Counter(send.host for send in own)
 
 
 class IntegrationShares:

@@ -182,7 +182,7 @@ async def _list_stopped(
     version_ids = {row["id"]: row["version_id"] for row in rows}
     versions = await list_versions_by_id(db, environment_id, list(version_ids.values()))
     steps = {one.notification_id: versions[version_ids[one.notification_id]].steps[one.job.step] for one in failed}
-    return {notification_id for notification_id, step in steps.items() if step.should_stop_on_fail}
+    return {notification_id for notification_id, step in steps.items() if step.stops_on_failure}
 
 
 async def emit_send_events(

@@ -20,8 +20,14 @@ from clarion.sending.deliver import Deliverer
 from clarion.sending.leases import LeaseKeeper
 from clarion.sending.model import ClaimedSend
 from clarion.sending.outgoing import ReceiptsUrl, nowhere
-from clarion.sending.places import Places, Room, list_waiting
+from clarion.sending.places import AnySend, Places, Room, list_waiting
 from clarion.sending.record import measure_sends, record_sends
+from clarion.sending.requests.call import RequestCaller
+from clarion.sending.requests.call import fail_unrecorded as fail_unrecorded_request
+from clarion.sending.requests.call import give_up as give_up_request
+from clarion.sending.requests.claim import claim_requests
+from clarion.sending.requests.model import ClaimedRequest
+from clarion.sending.requests.record import measure_requests, record_requests
 from clarion.sending.traces import add_traces
 from clarion.sending.unexpected import fail_unrecorded, give_up
 from clarion.subscribers.addresses.oauth.renewal import TokenRenewer
@@ -66,6 +72,7 @@ class Sender:
             tracer=tracer,
             measures=self._measures,
         )
+        self._requests = RequestCaller(gateway, clock)
         self._places = Places()
         self._leases = LeaseKeeper(database, self._places, clock, lease=lease)
         self._pipeline = Pipeline(
@@ -75,7 +82,7 @@ class Sender:
             perform=self._send,
             record=self._record,
             log_unrecorded=_log_unrecorded,
-            make_failed=fail_unrecorded,
+            make_failed=_fail_unrecorded,
             gather_seconds=_GATHER_SECONDS,
         )
         self._measures.watch(Gauge.SENDS_IN_FLIGHT, lambda: len(self._places))
@@ -98,10 +105,10 @@ class Sender:
     async def _end(self, grace_seconds: float | None) -> None:
         """Give what is in flight the grace period to end, and record its results."""
         await self._pipeline.drain(grace_seconds)
-        self._deliverer.is_ending = True
+        self._deliverer.is_ending = self._requests.is_ending = True
         await self._pipeline.cancel()
         await self._tokens.finish()
-        self._deliverer.is_ending = False
+        self._deliverer.is_ending = self._requests.is_ending = False
 
     async def work(self) -> bool:
         """Send and record what is due at this moment; returns whether there was any."""
@@ -117,6 +124,24 @@ class Sender:
         return await self._pipeline.claim(self._claim(room) for room in rooms)
 
     async def _claim(self, room: Room) -> bool:
+        return await (self._claim_requests(room) if room.queue.channel is None else self._claim_sends(room))
+
+    async def _claim_requests(self, room: Room) -> bool:
+        claim = partial(
+            claim_requests,
+            room=room,
+            vault=self._integrations.vault,
+            places=self._places,
+            lease=self._lease,
+            now=self._clock.now(),
+        )
+        claimed = await self._database.transaction(claim)
+        self._measures.expired_leases += claimed.expired
+        self._pipeline.is_full |= claimed.is_full
+        self._pipeline.start(claimed.requests)
+        return claimed.has_found
+
+    async def _claim_sends(self, room: Room) -> bool:
         claim = partial(
             claim_sends,
             room=room,
@@ -133,12 +158,17 @@ class Sender:
         self._pipeline.start(claimed.sends)
         return claimed.has_found
 
-    async def _send(self, send: ClaimedSend) -> bool:
+    async def _send(self, send: AnySend) -> bool:
         try:
+            if isinstance(send, ClaimedRequest):
+                return await self._requests.perform(send)
             return await self._deliverer.deliver(send)
         except Exception as error:
             log.exception("Send failed", extra={"job_id": send.job.id.hex()})
-            give_up(send, error, self._clock.now())
+            if isinstance(send, ClaimedRequest):
+                give_up_request(send, error, self._clock.now())
+            else:
+                give_up(send, error, self._clock.now())
             return True
 
     async def _is_current(self, send: ClaimedSend) -> bool:
@@ -149,13 +179,34 @@ class Sender:
             # Not known without the store: the rest of the attempt is left to a retry.
             return False
 
-    async def _record(self, environment_id: EnvironmentId, sends: Sequence[ClaimedSend], now: Millis) -> None:
-        record = partial(record_sends, environment_id=environment_id, sends=sends, now=now)
+    async def _record(self, environment_id: EnvironmentId, items: Sequence[AnySend], now: Millis) -> None:
+        sends = [one for one in items if isinstance(one, ClaimedSend)]
+        if sends:
+            record = partial(record_sends, environment_id=environment_id, sends=sends, now=now)
+            recorded = await self._database.transaction(record)
+            measure_sends(self._measures, recorded, self._clock.now())
+            if recorded.has_released:
+                self._wake_lanes()
+        requests = [one for one in items if isinstance(one, ClaimedRequest)]
+        if requests:
+            await self._record_requests(environment_id, requests, now)
+
+    async def _record_requests(
+        self, environment_id: EnvironmentId, requests: Sequence[ClaimedRequest], now: Millis
+    ) -> None:
+        record = partial(record_requests, environment_id=environment_id, requests=requests, now=now)
         recorded = await self._database.transaction(record)
-        measure_sends(self._measures, recorded, self._clock.now())
+        measure_requests(self._measures, recorded, self._clock.now())
         if recorded.has_released:
             self._wake_lanes()
 
 
-def _log_unrecorded(send: ClaimedSend, error: Exception) -> None:
+def _fail_unrecorded(send: AnySend, now: Millis) -> None:
+    if isinstance(send, ClaimedRequest):
+        fail_unrecorded_request(send, now)
+    else:
+        fail_unrecorded(send, now)
+
+
+def _log_unrecorded(send: AnySend, error: Exception) -> None:
     log.error("Result not recorded", exc_info=error, extra={"job_id": send.job.id.hex()})

@@ -22,8 +22,11 @@ from clarion.providers.sending.gateway import DryGateway
 from clarion.sending.claim import LEASE, claim_sends
 from clarion.sending.deliver import Deliverer
 from clarion.sending.model import ClaimedSend
-from clarion.sending.places import Places, list_waiting
+from clarion.sending.places import Places, Room, list_waiting
 from clarion.sending.record import record_sends
+from clarion.sending.requests.claim import claim_requests
+from clarion.sending.requests.example import answer_with_example
+from clarion.sending.requests.record import record_requests
 from clarion.sending.unexpected import give_up
 from clarion.simulate import store
 from clarion.simulate.fixture import copy_fixture
@@ -118,12 +121,24 @@ class SimulatedWorker:
         places = Places()
         goes_on = False
         for room in places.find_room(await list_waiting(self._db, self.now)):
+            if room.queue.channel is None:
+                goes_on = await self._answer_requests(room, places) or goes_on
+                continue
             claimed = await claim_sends(self._db, room, self._integrations, places, lease=LEASE, now=self.now)
             sends = [send for send in claimed.sends if await self._deliver(send)]
             if sends:
                 recorded = await record_sends(self._db, self._environment_id, sends, self.now)
                 goes_on = goes_on or recorded.has_released
         return goes_on
+
+    async def _answer_requests(self, room: Room, places: Places) -> bool:
+        """Answer requests of HTTP steps with examples; returns whether runs go on."""
+        vault = self._integrations.vault
+        claimed = await claim_requests(self._db, room, vault, places, lease=LEASE, now=self.now)
+        for one in claimed.requests:
+            answer_with_example(one, self.now)
+        recorded = await record_requests(self._db, self._environment_id, claimed.requests, self.now)
+        return recorded.has_released
 
     async def _deliver(self, send: ClaimedSend) -> bool:
         """Deliver as the sender does: an attempt that fails unexpectedly is one that may succeed the next time."""

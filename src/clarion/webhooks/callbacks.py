@@ -17,8 +17,8 @@ from clarion.vault import Vault
 from clarion.webhooks import store
 from clarion.webhooks.model import Endpoint, EventType, new_secret
 
-OF_CALLBACKS: Final = "the endpoint stands for the reply callbacks of all steps, which have the URLs"
-_DESCRIPTION: Final = "Reply callbacks of steps"
+OF_CALLBACKS: Final = "the endpoint stands for the reply callbacks and requests of all steps, which have the URLs"
+_DESCRIPTION: Final = "Reply callbacks and HTTP requests of steps"
 _MAX_CANDIDATES: Final = 2_000
 """How far a claim looks past the callbacks of hosts whose share is taken."""
 

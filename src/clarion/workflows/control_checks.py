@@ -21,12 +21,14 @@ from clarion.workflows.controls import (
     Controls,
     DigestControls,
     DigestType,
+    HttpRequestControls,
     SlideLimit,
     WaitControls,
     WaitForControls,
     normalize,
     read_as,
 )
+from clarion.workflows.http_checks import list_request_problems
 from clarion.workflows.tree import OTHERWISE
 
 MAX_STEP_TEXT = 1 << 20
@@ -43,7 +45,7 @@ _SECONDS = {
     Unit.WEEKS: 7 * _SECONDS_A_DAY,
     Unit.MONTHS: 31 * _SECONDS_A_DAY,
 }
-_NOT_TEXT = frozenset({"skip", "cron"})
+_NOT_TEXT = frozenset({"skip", "cron", "responseBodySchema"})
 _KEYS = ("digest_key", "throttle_key", "dynamic_key", "delay_path")
 PathAndText = tuple[str, str]
 """A path in the controls, with the text or the problem there."""
@@ -103,7 +105,7 @@ def list_texts(step_type: StepType, values: Mapping[str, Any]) -> Iterator[PathA
     for name, value in values.items():
         if step_type is StepType.EMAIL and name == "body" and isinstance(value, str):
             yield from list_templates(value)
-        elif name != "skip":
+        elif name not in ("skip", "responseBodySchema"):
             yield from texts_of(value, name)
 
 
@@ -136,6 +138,8 @@ def _rule_problems(controls: Controls) -> Iterator[PathAndText]:
         yield from _path_problems(controls)
     if isinstance(controls, WaitForControls):
         yield from _event_problems(controls)
+    if isinstance(controls, HttpRequestControls):
+        yield from list_request_problems(controls)
 
 
 def _path_problems(controls: BranchControls) -> Iterator[PathAndText]:

@@ -163,6 +163,31 @@ TEXTS: dict[StepType, Mapping[str, ControlText]] = {
         "since": ControlText("Events since", "The trigger, or the moment when the step is reached.", "trigger"),
         "skip": _SKIP,
     },
+    StepType.HTTP_REQUEST: {
+        "method": ControlText("Method", "How the URL is called; without it, POST.", "POST"),
+        "url": ControlText(
+            "URL",
+            "A Liquid template that has the host in plain text or in a variable of the environment.",
+            "https://example.com/people/{{subscriber.subscriberId}}",
+        ),
+        "headers": ControlText("Headers", "More headers; values are Liquid templates, such as {{env.API_KEY}}."),
+        "body": ControlText(
+            "Body",
+            "JSON: a text, which is a Liquid template, or an object whose texts are templates. Not sent with GET "
+            "and DELETE.",
+            '{"order": {{payload.order | json}}}',
+        ),
+        "responseBodySchema": ControlText(
+            "Schema of the answer", "The JSON Schema of the answer's body, by which later steps know its members."
+        ),
+        "enforceSchemaValidation": ControlText(
+            "Schema is binding", "The step fails if the answer does not fit the schema."
+        ),
+        "timeout": ControlText("Time limit", "Seconds that the answer may take, at most 15; without it, 5.", 5),
+        "onFailure": ControlText("If it fails", "Whether the run ends or goes on; without it, it ends.", "stop"),
+        "continueOnFailure": ControlText("Go on if it fails", "The same as `onFailure`: true is `continue`."),
+        "skip": _SKIP,
+    },
 }
 
 WIDGETS: dict[StepType, Mapping[str, str]] = {
@@ -222,5 +247,14 @@ WIDGETS: dict[StepType, Mapping[str, str]] = {
     StepType.TRIGGER: {"workflowId": "TEXT", "to": "TEXT", "payload": "DATA", "skip": "QUERY_EDITOR"},
     StepType.TOOL: {"body": "TOOL_BODY", "skip": "QUERY_EDITOR"},
     StepType.WAIT_FOR: {"event": "TEXT", "ofStep": "TEXT", "skip": "QUERY_EDITOR"},
+    StepType.HTTP_REQUEST: {
+        "method": "DROPDOWN",
+        "url": "URL_TEXT_BOX",
+        "headers": "DATA",
+        "body": "TEXT_FULL_LINE",
+        "responseBodySchema": "DATA",
+        "timeout": "TEXT",
+        "skip": "QUERY_EDITOR",
+    },
 }
 """Names of widgets that published dashboards know."""

@@ -26,6 +26,9 @@ ItemLimit = Annotated[int, Meta(ge=2, le=10_000)]
 """Of events in a digest; one event is no digest."""
 Addresses = str | list[str]
 """One address, several with commas between them, or a list."""
+MAX_HEADERS = 50
+DEFAULT_TIMEOUT_SECONDS = 5.0
+MAX_TIMEOUT_SECONDS = 15
 PathName = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[^{}/]+$")]
 """Of a path of a branch: in paths of steps, it stands between slashes."""
 
@@ -72,6 +75,21 @@ class RetainOrder(StrEnum):
 class ThrottleType(StrEnum):
     FIXED = "fixed"
     DYNAMIC = "dynamic"
+
+
+class HttpMethod(StrEnum):
+    GET = "GET"
+    POST = "POST"
+    PUT = "PUT"
+    DELETE = "DELETE"
+    PATCH = "PATCH"
+
+
+class OnFailure(StrEnum):
+    """What becomes of a run whose HTTP step fails."""
+
+    STOP = "stop"
+    CONTINUE = "continue"
 
 
 class Redirect(Wire):
@@ -260,6 +278,33 @@ class TriggerControls(Controls):
     payload: dict[str, Any] | None = None
 
 
+class KeyValue(Wire):
+    """A header, or a member of a body."""
+
+    key: str
+    value: str = ""
+
+
+class HttpRequestControls(Controls):
+    method: HttpMethod | None = None
+    url: str | None = None
+    headers: Annotated[list[KeyValue], Meta(max_length=MAX_HEADERS)] | None = None
+    body: str | dict[str, Any] | Annotated[list[KeyValue], Meta(max_length=MAX_HEADERS)] | None = None
+    response_body_schema: dict[str, Any] | None = None
+    enforce_schema_validation: bool | None = None
+    on_failure: OnFailure | None = None
+    continue_on_failure: bool | None = None
+    """The same as `on_failure`, by the name that other systems have for it."""
+    timeout: Annotated[float, Meta(gt=0, le=MAX_TIMEOUT_SECONDS * 1000)] | None = None
+
+    @property
+    def seconds(self) -> float:
+        """How long an answer is waited for; numbers that are too large for seconds are milliseconds."""
+        if self.timeout is None:
+            return DEFAULT_TIMEOUT_SECONDS
+        return self.timeout if self.timeout <= MAX_TIMEOUT_SECONDS else self.timeout / 1000
+
+
 SHAPES: dict[StepType, type[Controls]] = {
     StepType.IN_APP: InAppControls,
     StepType.EMAIL: EmailControls,
@@ -275,6 +320,7 @@ SHAPES: dict[StepType, type[Controls]] = {
     StepType.TRIGGER: TriggerControls,
     StepType.TOOL: TextControls,
     StepType.WAIT_FOR: WaitForControls,
+    StepType.HTTP_REQUEST: HttpRequestControls,
 }
 
 ControlsT = TypeVar("ControlsT", bound=Controls)

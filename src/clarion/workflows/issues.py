@@ -27,6 +27,7 @@ from clarion.workflows.controls import (
     DigestControls,
     DigestType,
     EmailControls,
+    HttpRequestControls,
     InAppControls,
     PushControls,
     Redirect,
@@ -35,8 +36,10 @@ from clarion.workflows.controls import (
     ThrottleType,
     TriggerControls,
     WaitForControls,
+    read_as,
     read_controls,
 )
+from clarion.workflows.http_checks import list_request_warnings
 from clarion.workflows.model import Step, Variant
 
 _LINK_STARTS = ("https://", "http://", "/", "{{", "{%")
@@ -75,8 +78,9 @@ def find_warnings(step: Step) -> list[tuple[str, str]]:
     """List what nothing reads and what people would not see as it is meant, with the paths; it is sent all the same."""
     warnings: list[tuple[str, str]] = []
     for prefix, part in list_parts(step):
-        found = [*_unknown_controls(step.type, part.controls), *_email_warnings(step.type, part.controls)]
-        warnings += [(prefix + path, message) for path, message in found]
+        kinds = (_unknown_controls, _email_warnings, _request_warnings)
+        listed = (warning for kind in kinds for warning in kind(step.type, part.controls))
+        warnings += [(prefix + path, message) for path, message in listed]
     return warnings
 
 
@@ -125,6 +129,11 @@ def _email_warnings(step_type: StepType, values: dict[str, object]) -> Iterator[
         yield from ((problem.path, problem.message) for problem in problems if problem.is_warning)
 
 
+def _request_warnings(step_type: StepType, values: dict[str, object]) -> Iterator[tuple[str, str]]:
+    if step_type is StepType.HTTP_REQUEST and not check_controls(step_type, values):
+        yield from list_request_warnings(read_as(HttpRequestControls, values))
+
+
 def _email_problems(controls: EmailControls) -> Iterator[tuple[str, str]]:
     """Yield what is not sent as the step says, with the reason and the way out."""
     if controls.body:
@@ -144,24 +153,29 @@ def _issues_of_filters(filters: list[dict[str, Any]], prefix: str) -> Iterator[I
         yield Issue(f"{prefix}filters.{path}", IssueType.UNSUPPORTED_PROPERTY, message)
 
 
+_NEEDED: dict[type[Controls], tuple[str, ...]] = {
+    EmailControls: ("subject", "body"),
+    PushControls: ("subject", "body"),
+    TextControls: ("body",),
+    WaitForControls: ("event", "timeout"),
+    HttpRequestControls: ("url",),
+}
+
+
 def list_missing(controls: Controls) -> list[str]:
     """List the required members that are missing, as the API names them."""
     needed: dict[str, object] = {}
     match controls:
         case InAppControls():
             needed = {"body": controls.body or controls.subject}
-        case EmailControls() | PushControls():
-            needed = {"subject": controls.subject, "body": controls.body}
         case BranchControls():
             needed = _needed_to_branch(controls)
         case TriggerControls():
             needed = {"workflowId": controls.workflow_id}
-        case WaitForControls():
-            needed = {"event": controls.event, "timeout": controls.timeout}
-        case TextControls():
-            needed = {"body": controls.body}
         case DelayControls() | DigestControls() | ThrottleControls():
             needed = _needed_to_wait(controls)
+        case _:
+            needed = {name: getattr(controls, name) for name in _NEEDED.get(type(controls), ())}
     return [name for name, value in needed.items() if not value]
 
 

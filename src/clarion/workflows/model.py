@@ -114,6 +114,13 @@ class Step(WithControls, frozen=True, kw_only=True, rename="camel"):
         return _CHANNELS.get(self.type)
 
     @cached_property
+    def stops_on_failure(self) -> bool:
+        """Whether the run ends where the step fails; where an HTTP step says nothing about that, it does."""
+        if self.should_stop_on_fail or self.type is not StepType.HTTP_REQUEST:
+            return self.should_stop_on_fail
+        return not (self.controls.get("continueOnFailure") or self.controls.get("onFailure") == "continue")
+
+    @cached_property
     def path_rules(self) -> list[CompiledLogic | None]:
         """The condition of each path of a branch."""
         rules = (path.get("condition") for path in self.controls.get("paths") or ())

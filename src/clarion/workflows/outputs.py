@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from clarion.jsontext import json_text
 from clarion.vocabulary import StepType
 from clarion.workflows.model import Step
 from clarion.workflows.tree import list_path_names
@@ -64,6 +65,19 @@ def _wait_for(_: Step) -> Schema:
     return closed({"matched": FLAG} | event, "The event that came; null if none did in time")
 
 
+def _http_request(step: Step) -> Schema:
+    body = step.controls.get("responseBodySchema")
+    # References in it are relative to itself.
+    is_known = isinstance(body, dict) and '"$ref"' not in json_text(body)
+    properties: Schema = {
+        "ok": FLAG | {"description": "Whether the status was 2xx, and the body as it has to be"},
+        "status": {"type": ["integer", "null"], "description": "Null if there was no answer"},
+        "headers": {"type": "object", "additionalProperties": TEXT, "description": "By names in lower case"},
+        "body": body if is_known else {},
+    }
+    return closed(properties, "The answer to the request")
+
+
 def _custom(step: Step) -> Schema:
     controls = [part.controls for part in (step, *step.variants)]
     outputs = [{name: value for name, value in one.items() if name != "skip"} for one in controls]
@@ -78,6 +92,7 @@ _SCHEMAS: Final[Mapping[StepType, Callable[[Step], Schema]]] = {
     StepType.BRANCH: _branch,
     StepType.TRIGGER: _trigger,
     StepType.WAIT_FOR: _wait_for,
+    StepType.HTTP_REQUEST: _http_request,
     StepType.CUSTOM: _custom,
 }
 

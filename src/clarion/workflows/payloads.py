@@ -57,6 +57,13 @@ def check_payload(schema: Mapping[str, Any], payload: Mapping[str, Any]) -> tupl
     return filled, [_violation(error) for error in islice(errors, MAX_VIOLATIONS)]
 
 
+def list_violations(schema: Mapping[str, Any], value: Any) -> list[Violation]:
+    """List the violations of any value, up to MAX_VIOLATIONS; raises SchemaProblem or PayloadTooCostly."""
+    compiled = _get_compiled(schema)
+    compiled.cost.check(value)
+    return [_violation(error) for error in islice(compiled.validator.iter_errors(value), MAX_VIOLATIONS)]
+
+
 def fill_defaults(schema: Mapping[str, Any], payload: Mapping[str, Any]) -> dict[str, Any]:
     """Fill in the defaults as `check_payload` does; raises SchemaProblem or PayloadTooCostly."""
     compiled = _get_compiled(schema)

@@ -22,6 +22,8 @@ from clarion.workflows.controls import (
     DelayType,
     DigestControls,
     DigestType,
+    HttpMethod,
+    OnFailure,
     OnTimeout,
     RetainOrder,
     Target,
@@ -37,7 +39,10 @@ _NULL: Schema = {"type": "null"}
 # In the order of forms, which is that of the declarations.
 _ORDERS = {
     frozenset(one.value for one in kind): [one.value for one in kind]
-    for kind in (Target, EditorType, Unit, DelayType, DigestType, RetainOrder, ThrottleType, OnTimeout, WaitSince)
+    for kind in (
+        *(Target, EditorType, Unit, DelayType, DigestType, RetainOrder, ThrottleType),
+        *(OnTimeout, WaitSince, HttpMethod, OnFailure),
+    )
 }
 _KINDS: dict[type[Controls], type[StrEnum]] = {
     DelayControls: DelayType,

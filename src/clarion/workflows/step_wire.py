@@ -54,6 +54,8 @@ class StepKind(StrEnum):
     """Alerts in tools of on-call teams, or calls a webhook."""
     WAIT_FOR = "wait_for"
     """Waits for an event, up to a time."""
+    HTTP_REQUEST = "http_request"
+    """Calls a URL; later steps see the answer."""
 
 
 ProviderOverrides = Annotated[dict[str, dict[str, Any]], Meta(max_length=MAX_OVERRIDDEN)]

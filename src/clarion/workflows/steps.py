@@ -19,7 +19,9 @@ from clarion.workflows.provider_overrides import choose_overrides, list_override
 from clarion.workflows.step_wire import StepIn, VariantIn
 from clarion.workflows.tree import list_earlier
 
-_WITHOUT_VARIANTS: Final = frozenset({StepType.BRANCH, StepType.EXIT, StepType.TRIGGER, StepType.WAIT_FOR})
+_WITHOUT_VARIANTS: Final = frozenset(
+    {StepType.BRANCH, StepType.EXIT, StepType.TRIGGER, StepType.WAIT_FOR, StepType.HTTP_REQUEST}
+)
 _MAX_URL: Final = 2048
 _URL_TEMPLATE: Final = re.compile(r"https?://[^\s{}/?#\\]+[/?#].*|\{\{[^{}]*\}\}")
 """What a payload is put into must not choose the host, unless it has all of the URL."""

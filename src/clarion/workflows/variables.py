@@ -198,7 +198,9 @@ def _context_schema() -> Schema:
 
 def _steps_schema(earlier: Sequence[Step]) -> Schema:
     outputs = {one.step_id: describe_outputs(one) for one in earlier}
-    return closed(outputs, "What earlier steps came to; a step that was skipped or has failed is absent")
+    return closed(
+        outputs, "What earlier steps came to; those that were skipped are absent, and failed ones but for HTTP steps"
+    )
 
 
 def find_unknown_variables(

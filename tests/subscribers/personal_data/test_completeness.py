@@ -25,6 +25,7 @@ ERASED_THOUGH_SHORT_LIVED = {
     "online_people": "who has a socket open; deleted with the person, and filled by real sockets alone",
     "trigger_parts": "recipients of a large trigger for some seconds; tests/engine/test_erasure.py",
     "erasures": "erasures under way; deleted with the person",
+    "http_requests": "sealed requests of HTTP steps under way; deleted with the job, in tests/sending/requests",
     "chat_links": "codes of ten minutes; deleted with the person, in tests/subscribers/addresses/telegram",
     "emitted_events": "kept for an hour; deleted with the person, in tests/engine/test_waits.py",
     "event_waits": "what steps of runs wait for; deleted with the person, in tests/engine/test_waits.py",
@@ -40,6 +41,7 @@ NOT_OF_PEOPLE = {
     "integrations": "configuration",
     "integration_health": "configuration; of failed calls it has the ids of messages and the provider's words",
     "integration_counts": "counts",
+    "http_hosts": "servers that HTTP steps call and that fail",
     "mail_reactions": "counts",
     "webhook_endpoints": "configuration",
     "segments": "configuration",
@@ -84,6 +86,7 @@ NOT_EXPORTED = {
     "awaited_receipts": "device tokens, which the channel has too; deleted after a day",
     "webhook_event_people": "which events are about the person; the events are exported",
     "erasures": "an erasure under way",
+    "http_requests": "sealed, until the step is over; the job tells what was called and what came of it",
     "chat_links": "a code that was given to the person, and works for ten minutes",
 }
 

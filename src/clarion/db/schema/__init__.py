@@ -6,6 +6,7 @@ workflows ─ workflow_versions ─ workflow_version_notes (immutable)  preferen
 integrations                                        triggers ─ notifications ─ jobs ─ messages
 digest_windows ─ digest_events                      throttle_passes
 emitted_events, event_waits (of jobs), awaited_events
+jobs ─ http_requests (sealed, while they are under way)   http_hosts (that fail)
 trigger_attachments ─ attachments
 integration_health, integration_counts              suppressions, receipts, mail_reactions
 webhook_endpoints ─ webhook_deliveries ─ webhook_events ─ webhook_event_people
@@ -25,7 +26,19 @@ overrides live in the trigger, attached files in a table of their own, step text
 SQLAlchemy describes the tables for the migrations and their test; it never runs a query.
 """
 
-from clarion.db.schema import accounts, addresses, content, delivery, operations, people, runs, setup, waits
+from clarion.db.schema import accounts, addresses, content, delivery, operations, people, requests, runs, setup, waits
 from clarion.db.schema.columns import metadata
 
-__all__ = ["accounts", "addresses", "content", "delivery", "metadata", "operations", "people", "runs", "setup", "waits"]
+__all__ = [
+    "accounts",
+    "addresses",
+    "content",
+    "delivery",
+    "metadata",
+    "operations",
+    "people",
+    "requests",
+    "runs",
+    "setup",
+    "waits",
+]

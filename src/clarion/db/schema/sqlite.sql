@@ -213,6 +213,23 @@ CREATE TABLE event_waits (
 	last_missed TEXT,
 	PRIMARY KEY (environment_id, job_id)
 );
+CREATE TABLE http_hosts (
+	environment_id BLOB NOT NULL,
+	host TEXT NOT NULL,
+	failures INTEGER NOT NULL,
+	open_until BIGINT,
+	paused_until BIGINT,
+	changed_at BIGINT NOT NULL,
+	PRIMARY KEY (environment_id, host)
+);
+CREATE TABLE http_requests (
+	environment_id BLOB NOT NULL,
+	job_id BLOB NOT NULL,
+	host TEXT NOT NULL,
+	content TEXT NOT NULL,
+	PRIMARY KEY (environment_id, job_id)
+)
+ WITHOUT ROWID;
 CREATE TABLE idempotency_keys (
     id BLOB NOT NULL,
     environment_id BLOB NOT NULL,
@@ -838,4 +855,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0046', '0033..0046');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0047', '0033..0047');

@@ -2,7 +2,18 @@
 
 from collections.abc import Awaitable, Callable
 
-from clarion.engine.steps import branch, channels, digest, ending, in_app, throttle, trigger, wait_for, waiting
+from clarion.engine.steps import (
+    branch,
+    channels,
+    digest,
+    ending,
+    http_request,
+    in_app,
+    throttle,
+    trigger,
+    wait_for,
+    waiting,
+)
 from clarion.engine.steps.decision import Done, StepContext, StepOutcome
 from clarion.jobs.details import DetailCode
 from clarion.templates import render_value
@@ -32,6 +43,7 @@ DECIDE: dict[StepType, Decide] = {
     StepType.EXIT: ending.decide,
     StepType.TRIGGER: trigger.decide,
     StepType.TOOL: channels.decide_tool,
+    StepType.HTTP_REQUEST: http_request.decide,
     StepType.WAIT_FOR: wait_for.decide,
 }
 FINISH: dict[StepType, Decide] = {

@@ -102,6 +102,8 @@ class ProviderCall(PartlyPrinted, frozen=True, kw_only=True):
     """Header values that are removed from answers before these are stored."""
     can_start: Callable[[], bool] = always
     """Whether the call may still be made, asked when it has its connection."""
+    seconds: float | None = None
+    """How long the answer is waited for, if shorter than for others."""
 
     def with_auth(self, headers: Headers) -> Self:
         """Return the call with these authentication headers; they replace those of the same name in any case."""

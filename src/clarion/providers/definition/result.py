@@ -80,6 +80,8 @@ class ProviderAnswer(Struct, frozen=True, kw_only=True, dict=True):
     retry_after: int | None
     """Seconds from the Retry-After header."""
     received_at: Millis
+    is_cut: bool = False
+    """Whether the body goes on behind `text`."""
 
     @property
     def is_success(self) -> bool:

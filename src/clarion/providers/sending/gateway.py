@@ -12,7 +12,7 @@ from clarion.providers.definition.credentials import read_credentials
 from clarion.providers.definition.outgoing import Outgoing
 from clarion.providers.definition.provider import HttpProvider, Provider, SmtpProvider
 from clarion.providers.definition.receipts import Callback, ProviderReply, Receipt, ReceiptRefused
-from clarion.providers.definition.request import ProviderRequest, check_sizes
+from clarion.providers.definition.request import ProviderCall, ProviderRequest, check_sizes
 from clarion.providers.definition.result import FailureKind, ProviderAnswer, SendFailure, Sent
 from clarion.providers.email.message import read_email
 from clarion.providers.email.mime import MimeMessage, write_mime
@@ -151,6 +151,10 @@ class ProviderGateway:
     async def call(self, request: ProviderRequest) -> ProviderAnswer:
         """Make a call that belongs to no provider; raises SendFailure if it is not allowed or there is no answer."""
         return await self._get_http_sender().call(request)
+
+    async def call_encoded(self, call: ProviderCall) -> ProviderAnswer:
+        """The same for a request that is encoded already."""
+        return await self._get_http_sender().call_encoded(call)
 
     async def check_url(self, url: str) -> None:
         """Raise SendFailure if the URL can never be called; does not resolve host names."""

@@ -193,7 +193,11 @@ class HttpSender:
 
     async def call(self, request: ProviderRequest) -> ProviderAnswer:
         """Make any call through the egress guard; raises SendFailure if there is no answer."""
-        return await self._clients.http1.call(encode_call(request))
+        return await self.call_encoded(encode_call(request))
+
+    async def call_encoded(self, call: ProviderCall) -> ProviderAnswer:
+        """The same for a request that is encoded already."""
+        return await self._clients.http1.call(call)
 
     async def check_url(self, url: str) -> None:
         """Raise SendFailure if the URL can never be called."""

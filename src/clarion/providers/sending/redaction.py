@@ -44,6 +44,26 @@ def make_redactor(outgoing: Outgoing, account_secrets: frozenset[SecretText] | N
     return _Redactor(outgoing, account_secrets).redact
 
 
+def make_text_redactor(secrets: Iterable[str]) -> Callable[[Any], Any]:
+    """Return a function that replaces these texts in any JSON value, also as URLs encode them; nothing is cut."""
+    encoded = sorted(_encodings(map(SecretText, secrets)), key=lambda one: len(one.text), reverse=True)
+
+    def redact(value: Any) -> Any:
+        if isinstance(value, str):
+            for secret in encoded:
+                value = value.replace(secret.text, "***")
+            return value
+        if isinstance(value, Mapping):
+            return {redact(name): redact(inner) for name, inner in value.items()}
+        return [redact(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+    return redact if encoded else _unchanged
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
 def list_account_secrets(credentials: Mapping[str, Any]) -> frozenset[SecretText]:
     """Return the secrets of an account in the forms in which they may appear in a text."""
     return frozenset(_encodings(_secrets_of_account(credentials)))

@@ -8,6 +8,7 @@ from ipaddress import IPv6Address
 from typing import NamedTuple
 
 from aiohappyeyeballs import AddrInfoType, start_connection
+from msgspec.structs import replace
 from yarl import URL
 
 from clarion.clock import Clock
@@ -65,7 +66,8 @@ class Http1Client:
         if 300 <= answer.status < 400:
             message = f"{url.host} answered with a redirect ({answer.status}), which is not followed"
             raise SendFailure(FailureKind.PERMANENT, message, raw={"status": answer.status})
-        return make_answer(call, answer.status, answer.headers, answer.content, self._clock)
+        made = make_answer(call, answer.status, answer.headers, answer.content, self._clock)
+        return replace(made, is_cut=True) if answer.is_cut else made
 
     async def check(self, text: str) -> None:
         """Raise SendFailure if the URL is malformed, or its host is an address that is not allowed."""
@@ -77,9 +79,9 @@ class Http1Client:
         target = url if self._rewrite_url is None else self._rewrite_url(url)
         origin = Origin(target.scheme == "https", target.raw_host or "", target.port or 0)
         head = _write_head(call, target, host_and_port(url))
-        is_sent = False
+        is_sent, seconds = False, self._seconds if call.seconds is None else min(call.seconds, self._seconds)
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(seconds):
                 connection = await self._pool.get(origin)
                 # Getting the connection may have taken long.
                 if not call.can_start():
@@ -88,7 +90,7 @@ class Http1Client:
                 is_sent = True
                 answer = await connection.exchange(head, call.content)
         except TimeoutError as error:
-            failure = SendFailure(FailureKind.RETRYABLE, f"{url.host} did not answer within {self._seconds:g} seconds")
+            failure = SendFailure(FailureKind.RETRYABLE, f"{url.host} did not answer within {seconds:g} seconds")
             raise _mark_sent(failure, is_sent=is_sent) from error
         except (OSError, BadAnswer) as error:
             raise find_shortage(error) or _connection_failure(url, error, is_sent=is_sent) from error

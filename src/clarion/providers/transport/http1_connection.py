@@ -24,6 +24,8 @@ class Http1Answer(Struct, frozen=True):
     """By lower-case names; values of the same name are joined by commas."""
     content: bytes
     """Cut at MAX_ANSWER bytes."""
+    is_cut: bool = False
+    """Whether it has MAX_ANSWER bytes or more."""
 
 
 class AnswerReader:
@@ -69,7 +71,8 @@ class AnswerReader:
         del self._parser
 
     def _complete(self) -> None:
-        self.answer = Http1Answer(self._parser.get_status_code(), self._headers, bytes(self._content[:MAX_ANSWER]))
+        content, is_cut = bytes(self._content[:MAX_ANSWER]), len(self._content) >= MAX_ANSWER
+        self.answer = Http1Answer(self._parser.get_status_code(), self._headers, content, is_cut)
 
     # The parser calls these.
 

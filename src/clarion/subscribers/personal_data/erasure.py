@@ -39,6 +39,12 @@ _WINDOWS = f"SELECT id FROM digest_windows WHERE {_OF_PERSON}"
 
 # Tables that grow with what happens to a person: there may be any number of rows.
 LIST_RUNS = sql(f"SELECT id, trigger_id FROM notifications WHERE {_OF_PERSON} ORDER BY id LIMIT :limit")
+DELETE_REQUESTS_OF_RUNS = sql("""
+    DELETE FROM http_requests WHERE environment_id = :environment_id AND job_id IN (
+        SELECT id FROM jobs
+        WHERE environment_id = :environment_id AND notification_id {any:ids} AND type = 'http_request'
+    )
+""")
 DELETE_JOBS_OF_RUNS = sql("DELETE FROM jobs WHERE environment_id = :environment_id AND notification_id {any:ids}")
 DELETE_RUNS = sql("DELETE FROM notifications WHERE environment_id = :environment_id AND id {any:ids}")
 DELETE_MESSAGES = sql(f"""
@@ -222,6 +228,7 @@ async def _erase_runs(db: Connection, person: Subscriber) -> bool:
     if rows:
         ids = [row["id"] for row in rows]
         await erase_from_run_triggers(db, person, [row["trigger_id"] for row in rows])
+        await db.execute(DELETE_REQUESTS_OF_RUNS, **scope, ids=ids)
         await db.execute(DELETE_JOBS_OF_RUNS, **scope, ids=ids)
         await db.execute(DELETE_RUNS, **scope, ids=ids)
     return len(rows) == BATCH
