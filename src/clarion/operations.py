@@ -34,6 +34,7 @@ import clarion.preferences.unsubscribe.routes
 import clarion.receipts.routes
 import clarion.replies.routes
 import clarion.runs.activity.routes
+import clarion.runs.digest_routes
 import clarion.runs.notifications.routes
 import clarion.runs.routes
 import clarion.search.routes
@@ -101,6 +102,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.runs.notifications.routes,
     clarion.explain.routes,
     clarion.runs.routes,
+    clarion.runs.digest_routes,
     clarion.runs.activity.routes,
     clarion.sending.dead_letters.routes,
     clarion.webhooks.routes,

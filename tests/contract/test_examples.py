@@ -146,6 +146,7 @@ def tell_of_workflows(story: Story) -> None:
         "POST /v1/events/trigger/bulk",
         "POST /v1/events/trigger/broadcast",
         "POST /v1/events/emit",
+        "POST /v1/digests/flush",
     ):
         answer = story.send(operation)
         if "trigger" in operation:

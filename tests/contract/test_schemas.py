@@ -50,6 +50,7 @@ ANYTHING = {
     "Receipt.report": "what the provider reported",
     "FieldDiff.before": "the value of any field",
     "FieldDiff.after": "the value of any field",
+    "FlushIn.digestKey": "a value of any payload",
 }
 """Fields that may have any JSON value."""
 

@@ -117,6 +117,7 @@ class Action(StrEnum):
     MEMBER_REVOKE_SESSION = "member.revokeSession"
     MEMBER_UPDATE = "member.update"
     MEMBER_CHANGE_PASSWORD = "member.changePassword"  # noqa: S105 - an action
+    DIGEST_FLUSH = "workflow.flushDigests"
 
 
 class Actor(Struct, frozen=True, kw_only=True):

@@ -45,6 +45,9 @@ RULES: dict[str | None, Rule] = {
     DetailCode.DIGEST_PROMOTED: waiting.digest_promoted,
     DetailCode.DIGEST_EXTENDED: waiting.digest_extended,
     DetailCode.DIGEST_LENGTH_INVALID: waiting.digest_length_invalid,
+    DetailCode.DIGEST_FLUSHED: decide_always(
+        DecisionKind.DIGEST, Verdict.PASSED, "A request let the digest go on before its time (POST /v1/digests/flush)."
+    ),
     DetailCode.DIGEST_AT_ONCE: waiting.digest_at_once,
     DetailCode.DELAYED: waiting.delayed,
     DetailCode.DELAY_OVER: waiting.delay_over,

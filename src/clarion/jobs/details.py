@@ -216,6 +216,7 @@ class DetailCode(StrEnum):
     )
     DIGEST_EXTENDED = "digest_extended", DetailStatus.PENDING, "Digest was extended by further events"
     DIGEST_LENGTH_INVALID = "digest_length_invalid", DetailStatus.WARNING, "Digest length is missing or invalid"
+    DIGEST_FLUSHED = "digest_flushed", DetailStatus.PENDING, "Digest was let go on before its time"
     DIGEST_AT_ONCE = "digest_at_once", DetailStatus.SUCCESS, "Digest was skipped, the event went on at once"
 
 

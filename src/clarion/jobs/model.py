@@ -15,7 +15,7 @@ queued in SEND ─────────── claim ────────�
    └───────────────────────── redrive ──────────────────────────┘
 
 redrive: also a completed job, for those of its messages that were given up while others were sent
-wake: a delayed job in DECIDE is due at once, because its digest window is full
+wake: a delayed job in DECIDE is due at once, because its digest window is full, or somebody lets it go on
 queue changes: a job that has ended goes back to queued in SEND, to change messages that its providers have
 cancel: whatever is not in an end state, and merged jobs of an open digest window ──▶ canceled
 promote: the merged digest job that takes the place of a canceled leader ──▶ delayed in DECIDE

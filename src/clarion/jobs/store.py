@@ -101,6 +101,7 @@ PROMOTE_LATER_JOBS = sql("""
 WAKE = sql("""
     UPDATE jobs SET due_at = :now, updated_at = :now
     WHERE environment_id = :environment_id AND id {any:ids} AND status = 'delayed' AND queue = 1 AND due_at > :now
+    RETURNING id
 """)
 FAIL_RUN = sql("""
     UPDATE jobs SET status = CASE WHEN queue = 1 THEN 'failed' ELSE 'canceled' END,
@@ -270,10 +271,12 @@ async def promote(
     return NotificationId(row["notification_id"])
 
 
-async def wake(db: Connection, environment_id: EnvironmentId, job_ids: Sequence[JobId], now: Millis) -> None:
-    """Let jobs that wait for a moment in DECIDE be due at once; the caller holds their lanes."""
-    if job_ids:
-        await db.execute(WAKE, environment_id=environment_id, ids=list(job_ids), now=now)
+async def wake(db: Connection, environment_id: EnvironmentId, job_ids: Sequence[JobId], now: Millis) -> list[JobId]:
+    """Let jobs that wait for a moment in DECIDE be due at once, and return those; the caller holds their lanes."""
+    if not job_ids:
+        return []
+    rows = await db.fetch(WAKE, environment_id=environment_id, ids=list(job_ids), now=now)
+    return [JobId(row["id"]) for row in rows]
 
 
 async def fail_run(db: Connection, environment_id: EnvironmentId, run_id: NotificationId, now: Millis) -> None:

@@ -263,6 +263,7 @@ REQUESTS: dict[str, Any] = {
     "BulkTriggerIn": {"events": [_TRIGGER | {"transactionId": "order-44", "payload": {"order": 44}}]},
     "BroadcastIn": _BROADCAST,
     "SimulationIn": _TRIGGER | {"preferences": {"channels": {"email": False}, "schedule": _SCHEDULE}, "limit": 10},
+    "FlushIn": {"workflowId": "order-shipped"},
     # Preferences
     "PreferencesPatch": {"workflowId": "order-shipped", "channels": {"email": False}},
     "BulkPreferencesPatch": {"preferences": [{"workflowId": "order-shipped", "channels": {"email": True}}]},
