@@ -37,6 +37,7 @@ CANCEL_DUE_WORK = (
     sql("UPDATE triggers SET state = 'canceled' WHERE environment_id {any:environment_ids} AND state <> 'done'"),
     sql("DELETE FROM trigger_parts WHERE environment_id {any:environment_ids}"),
     sql("UPDATE jobs SET queue = NULL WHERE environment_id {any:environment_ids} AND queue IN (1, 2)"),
+    sql("UPDATE schedules SET next_at = NULL WHERE environment_id {any:environment_ids}"),
     sql("UPDATE messages SET snoozed_until = NULL WHERE environment_id {any:environment_ids}"),
     sql("""
         UPDATE webhook_deliveries SET status = 'failed'

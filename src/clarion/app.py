@@ -55,6 +55,7 @@ from clarion.receipts.early import record_early_reports
 from clarion.receipts.polling import poll_receipts
 from clarion.replies.actions import ReplyLimit
 from clarion.retention.worker import Retention
+from clarion.schedules.firing import ScheduleService
 from clarion.settings.model import Settings
 from clarion.subscribers.addresses.telegram.actions import StartLimit
 from clarion.subscribers.personal_data.erasure import continue_erasures
@@ -121,12 +122,14 @@ class Application(Struct, frozen=True, kw_only=True):
             measures=self.services.measures,
         )
         waker = Waker(self.database, clock=clock, bus=bus)
-        for wake in (engine.wake, waker.wake):
+        schedules = ScheduleService(self.database, clock=clock, bus=bus, measures=self.services.measures)
+        for wake in (engine.wake, waker.wake, schedules.wake):
             await self.database.listen_for_work(wake)
         return [
             *engine.list_services(self.settings.shutdown_grace_seconds),
             self.announce_work(unless=lambda: engine.membership.is_alone),
             waker.make_service(),
+            schedules.make_service(),
             self.retention.make_service(),
             EnvironmentDeleter(self.database, clock=clock).make_service(),
         ]

@@ -82,6 +82,8 @@ class ServiceName(StrEnum):
     """Tells other processes of changes in inboxes."""
     EVENTS = "events"
     """Offers events to the steps that wait for them."""
+    SCHEDULES = "schedules"
+    """Triggers workflows at the moments of schedules."""
 
 
 class BackgroundService(Struct, frozen=True, kw_only=True):

@@ -37,6 +37,7 @@ import clarion.runs.activity.routes
 import clarion.runs.digest_routes
 import clarion.runs.notifications.routes
 import clarion.runs.routes
+import clarion.schedules.routes
 import clarion.search.routes
 import clarion.segments.routes
 import clarion.sending.dead_letters.routes
@@ -70,6 +71,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.topics.member_routes,
     clarion.topics.subscription_routes,
     clarion.segments.routes,
+    clarion.schedules.routes,
     clarion.contexts.routes,
     clarion.workflows.routes,
     clarion.workflows.preview_routes,

@@ -150,6 +150,8 @@ class Scope(StrEnum):
     MEMBERS_WRITE = "members:write"
     ORGANIZATION_REACH = "organization:reach"
     """Lets an API key use its other scopes in all environments of the organization."""
+    SCHEDULES_READ = "schedules:read"
+    SCHEDULES_WRITE = "schedules:write"
 
 
 GIVEN_BY_NAME = frozenset({Scope.MEMBERS_READ, Scope.MEMBERS_WRITE, Scope.ORGANIZATION_REACH})
@@ -188,6 +190,8 @@ SCOPE_DESCRIPTIONS = {
     Scope.MEMBERS_WRITE: "Invite members, change their roles and remove them.",
     Scope.ORGANIZATION_REACH: "Use the other scopes of the key in all environments of the organization; "
     "create, compare, promote and delete them.",
+    Scope.SCHEDULES_READ: "List schedules, with whom they are for and what they did.",
+    Scope.SCHEDULES_WRITE: "Delete schedules, and with events:write create and change them.",
 }
 """What each scope allows, in a sentence."""
 

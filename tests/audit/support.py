@@ -7,18 +7,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from tests.audit.making import DAILY, GOLD, OTHER, SEGMENT, STEP, WORKFLOW, Ready, beside_schedule, beside_segment
 from tests.support import Api
 
 HOOK = "http://127.0.0.1:9/hook"
 EMAIL = {"providerId": "sendgrid", "channel": "email", "active": True}
 CREDENTIALS = {"apiKey": "SG.canary-one", "from": "a@example.com"}
 VARIABLES = "/v1/environment-variables"
-STEP = {"name": "Inbox", "type": "in_app", "controlValues": {"body": "Hi"}}
-WORKFLOW = {"name": "Welcome", "workflowId": "welcome", "active": True, "steps": [STEP]}
-
-SEGMENT, GOLD = {"key": "new", "name": "New", "condition": True}, "/v1/segments/gold"
-Ready = tuple[str, dict[str, Any] | None]
-"""The path of a request and its body."""
 
 
 class AuditedChange(Struct, frozen=True, kw_only=True):
@@ -325,15 +320,13 @@ async def _deleted_variable(api: Api) -> Ready:
     return await _variable(api), None
 
 
-async def _beside_segment(path: str, body: Any, api: Api) -> Ready:
-    await api.post("/v1/segments", json={"key": "gold", "name": "Gold", "condition": True})
-    return path, body
-
-
 AUDITED = [
-    _change("POST /v1/segments", "segment.create", partial(_beside_segment, "/v1/segments", SEGMENT)),
-    _change("PATCH /v1/segments/{segmentKey}", "segment.update", partial(_beside_segment, GOLD, {"name": "x"})),
-    _change("DELETE /v1/segments/{segmentKey}", "segment.delete", partial(_beside_segment, GOLD, None)),
+    _change("POST /v1/schedules", "schedule.create", partial(beside_schedule, "/v1/schedules", OTHER)),
+    _change("PATCH /v1/schedules/{scheduleKey}", "schedule.update", partial(beside_schedule, DAILY, {"name": "x"})),
+    _change("DELETE /v1/schedules/{scheduleKey}", "schedule.delete", partial(beside_schedule, DAILY, None)),
+    _change("POST /v1/segments", "segment.create", partial(beside_segment, "/v1/segments", SEGMENT)),
+    _change("PATCH /v1/segments/{segmentKey}", "segment.update", partial(beside_segment, GOLD, {"name": "x"})),
+    _change("DELETE /v1/segments/{segmentKey}", "segment.delete", partial(beside_segment, GOLD, None)),
     _change("POST /v2/translations", "translation.update", _new_translation),
     _change("DELETE /v2/translations/{resourceType}/{resourceId}/{locale}", "translation.delete", _deleted_translation),
     _change("DELETE /v2/translations/{resourceType}/{resourceId}", "translation.delete", _deleted_translation_group),

@@ -6,7 +6,8 @@ import pytest
 
 from clarion.clock import DAY, ManualClock
 from clarion.vocabulary import Scope
-from tests.audit.support import CREDENTIALS, EMAIL, HOOK, STEP, WORKFLOW, create, list_entries, make_integration
+from tests.audit.making import STEP, WORKFLOW
+from tests.audit.support import CREDENTIALS, EMAIL, HOOK, create, list_entries, make_integration
 from tests.support import Api, MakeApi
 
 

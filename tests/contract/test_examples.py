@@ -43,6 +43,7 @@ class Story:
             "identifier": "weekly",
             "contextType": "tenant",
             "segmentKey": "gold-members",
+            "scheduleKey": "weekly-report",
             "variableKey": "SUPPORT_URL",
             "contextId": "acme",
             APPLICATION: application,
@@ -126,6 +127,8 @@ def tell_of_people(story: Story) -> None:
 
 def tell_of_workflows(story: Story) -> None:
     story.send("POST /v2/workflows")
+    story.send("POST /v1/schedules")
+    story.send("PATCH /v1/schedules/{scheduleKey}")
     for operation in (
         "PUT /v2/workflows/{workflowId}",
         "PATCH /v2/workflows/{workflowId}",

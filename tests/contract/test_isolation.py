@@ -32,6 +32,7 @@ MISSING = {
     "topicKey": "missing",
     "identifier": "tk_missing:si_missing",
     "segmentKey": "missing",
+    "scheduleKey": "missing",
     "variableKey": "MISSING",
     "contextType": "tenant",
     "linkToken": "missing",
@@ -95,6 +96,7 @@ BODIES: dict[tuple[str, str], Any] = {
     },
     ("PATCH", "/v2/topics/{topicKey}"): {"name": "Taken over"},
     ("PATCH", "/v1/segments/{segmentKey}"): {"name": "Taken over"},
+    ("PATCH", "/v1/schedules/{scheduleKey}"): {"name": "Taken over"},
     ("PATCH", "/v2/contexts/{contextType}/{contextId}"): {"data": {"name": "Taken over"}},
     ("DELETE", "/v2/topics/{topicKey}/subscriptions"): {"subscriberIds": ["ada"]},
     ("PUT", "/v2/workflows/{workflowId}"): {"name": "Taken over", "steps": []},
@@ -172,6 +174,8 @@ async def theirs(database: Database, vault: Vault, other_api: Api) -> dict[str, 
     await other_api.post("/v2/layouts", json={"layoutId": "letter", "name": "Letter"})
     await other_api.post("/v2/topics/news/subscriptions", json={"subscriberIds": ["ada"]})
     await other_api.post("/v1/segments", json={"key": "gold", "name": "Gold", "condition": True})
+    schedule = {"identifier": "theirs", "name": "Theirs", "workflowId": "welcome", "to": "ada", "cron": "@daily"}
+    await other_api.post("/v1/schedules", json=schedule)
     await other_api.post("/v2/contexts", json={"type": "tenant", "id": "acme", "data": {"name": "Acme"}})
     await other_api.post("/v1/suppressions", json={"channel": "email", "address": "ada@example.org"})
     # No server listens on the port.
@@ -190,6 +194,7 @@ async def theirs(database: Database, vault: Vault, other_api: Api) -> dict[str, 
         "topicKey": "news",
         "identifier": "tk_news:si_ada",
         "segmentKey": "gold",
+        "scheduleKey": "theirs",
         # Of another organization, as members are.
         "variableKey": "THEIR_KEY",
         "contextType": "tenant",
@@ -294,6 +299,7 @@ async def test_lists_and_filters_return_nothing_of_other_environments(api: Api, 
         "/v2/subscribers?subscriberId=ada",
         "/v2/topics",
         "/v1/segments",
+        "/v1/schedules",
         "/v2/contexts",
         "/v2/contexts?search=acme",
         "/v1/messages",

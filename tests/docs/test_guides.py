@@ -29,6 +29,7 @@ _RUN = (
         "chat",
         "digests",
         "schedules",
+        "scheduled-triggers",
         "preferences",
         "failover",
         "chat-addresses",

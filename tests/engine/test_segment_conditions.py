@@ -209,9 +209,9 @@ async def test_a_segment_that_workflows_ask_for_is_not_deleted(world: World) -> 
     deleted = await world.api.delete("/v1/segments/gold")
 
     assert refused.status_code == 409
-    assert "is asked for by conditions of the workflows 'welcome'" in refused.text
-    assert usage == {"workflows": [{"name": "Welcome", "workflowId": "welcome"}], "triggers": []}
-    assert unused == {"workflows": [], "triggers": []}
+    assert "is used by conditions of the workflows 'welcome'" in refused.text
+    assert usage == {"workflows": [{"name": "Welcome", "workflowId": "welcome"}], "schedules": [], "triggers": []}
+    assert unused == {"workflows": [], "schedules": [], "triggers": []}
     assert deleted.status_code == 204
 
 

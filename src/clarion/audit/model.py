@@ -52,6 +52,7 @@ class TargetType(StrEnum):
     TRANSLATION = "translation"
     VARIABLE = "environmentVariable"
     SEGMENT = "segment"
+    SCHEDULE = "schedule"
 
 
 class Action(StrEnum):
@@ -95,6 +96,9 @@ class Action(StrEnum):
     SEGMENT_CREATE = "segment.create"
     SEGMENT_UPDATE = "segment.update"
     SEGMENT_DELETE = "segment.delete"
+    SCHEDULE_CREATE = "schedule.create"
+    SCHEDULE_UPDATE = "schedule.update"
+    SCHEDULE_DELETE = "schedule.delete"
     API_KEY_CREATE = "apiKey.create"
     API_KEY_UPDATE = "apiKey.update"
     API_KEY_REVOKE = "apiKey.revoke"

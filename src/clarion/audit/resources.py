@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from clarion.audit.model import AuditTarget, TargetType
-from clarion.clock import iso_text
+from clarion.clock import Millis, iso_text
 from clarion.content.layouts.model import VersionedLayout
 from clarion.content.translations.model import AuditedLanguages, AuditedTranslation
 from clarion.db.port import Connection
@@ -21,6 +21,7 @@ from clarion.jsontext import json_text, plain_value
 from clarion.members.model import Link, Member
 from clarion.providers.definition.fields import MASK, mask_secrets
 from clarion.providers.registry import find_provider
+from clarion.schedules.model import TriggerSchedule
 from clarion.secret import Secret
 from clarion.segments.model import Segment
 from clarion.sending.suppressions.model import Suppression, mask_address
@@ -42,6 +43,7 @@ Audited: TypeAlias = (
     | Member
     | Segment
     | Suppression
+    | TriggerSchedule
     | VersionedLayout
     | VersionedWorkflow
 )
@@ -123,6 +125,19 @@ def _show_scopes(key: ApiKey, _: EnvironmentId) -> list[str]:
 
 def _show_expiry(key: ApiKey, _: EnvironmentId) -> str | None:
     return None if key.expires_at is None else iso_text(key.expires_at)
+
+
+def _show_targets(schedule: TriggerSchedule, _: EnvironmentId) -> list[Any]:
+    """The topics and segments; whom else it names is not written, because entries outlive people."""
+    return [
+        {name: value for name, value in recipient.items() if name != "exclude"}
+        for recipient in schedule.recipients
+        if isinstance(recipient, dict)
+    ]
+
+
+def _show_moment(moment: Millis | None) -> str | None:
+    return None if moment is None else iso_text(moment)
 
 
 def _show_password(member: Member, _: EnvironmentId) -> Secret | None:
@@ -232,6 +247,28 @@ _KINDS: dict[type, _Kind] = {
             "role": "access.role",
             "environmentRoles": _show_roles,
             "password": _show_password,
+        },
+    ),
+    TriggerSchedule: _Kind(
+        type=TargetType.SCHEDULE,
+        fields={
+            "identifier": "key",
+            "name": "name",
+            "workflowId": "workflow",
+            "to": _show_targets,
+            "people": lambda schedule, _: Secret(json_text(schedule.recipients)),
+            "everyone": "is_for_everyone",
+            "cron": "timing.cron",
+            "rrule": "timing.rrule",
+            "timezone": "timing.timezone",
+            "fallbackTimezone": "timing.fallback_timezone",
+            "from": lambda schedule, _: _show_moment(schedule.timing.starts_at),
+            "until": lambda schedule, _: _show_moment(schedule.timing.ends_at),
+            "payload": lambda schedule, _: Secret(json_text(schedule.payload)),
+            "overrides": lambda schedule, _: Secret(json_text(schedule.overrides)),
+            "context": "contexts",
+            "catchUp": "catch_up",
+            "paused": "paused",
         },
     ),
     Segment: _Kind(

@@ -45,6 +45,10 @@ LIST_MEMBERS = sql(_MEMBERS % {"columns": COLUMNS})
 LIST_MEMBER_KEYS = sql(_MEMBERS % {"columns": "t.id, t.key"})
 LIST_EVERYONE = sql(_EVERYONE % {"columns": COLUMNS})
 LIST_KEYS_OF_EVERYONE = sql(_EVERYONE % {"columns": "t.id, t.key"})
+LIST_EVERYONE_IN_ZONE = sql(f"""
+    SELECT {COLUMNS} FROM subscribers AS t
+    WHERE t.environment_id = :environment_id AND t.timezone = :zone AND t.id > :after ORDER BY t.id LIMIT :limit
+""")
 LIST_SERVED = sql("""
     SELECT subscriber_id FROM notifications
     WHERE environment_id = :environment_id AND trigger_id = :trigger_id AND subscriber_id {any:ids}
@@ -220,8 +224,13 @@ async def _list_rows(
     wanted = trigger.recipients
     after = (find_id(position.after) if position.after else None) or _FIRST
     scope = {"environment_id": environment_id, "after": after, "limit": limit}
+    zone = wanted.zone
+    if zone is not None:
+        reading = _with_zone(reading)
     members: Sequence[Row]
-    if wanted.everyone:
+    if wanted.everyone and zone is not None and zone.name is not None:
+        rows = members = await db.fetch(LIST_EVERYONE_IN_ZONE, **scope, zone=zone.name)
+    elif wanted.everyone:
         rows = members = await db.fetch(reading.list_everyone, **scope)
     else:
         topic = wanted.topics[position.topic]
@@ -229,12 +238,20 @@ async def _list_rows(
         rows = await db.fetch(reading.list_members, **scope, **of_topic)
         excluded = exclude_actor(trigger, topic.exclude)
         members = [row for row in rows if row["key"] not in excluded]
+    if zone is not None:
+        members = [row for row in members if row["timezone"] == zone.name]
     following = None
     if len(rows) == limit:
         following = replace(position, after=id_text(rows[-1]["id"]))
     elif position.topic + 1 < len(wanted.topics) + bool(wanted.segments):
         following = ExpansionPosition(topic=position.topic + 1)
     return [reading.of_row(row) for row in members], following
+
+
+def _with_zone(reading: _Reading[T]) -> _Reading[T]:
+    """The same, reading whole rows, which alone have the time zone."""
+    of_subscriber = reading.of_subscriber
+    return _Reading(LIST_MEMBERS, LIST_EVERYONE, lambda row: of_subscriber(subscriber_of(row)), of_subscriber)
 
 
 async def hand_back(db: Connection, trigger: Trigger, recipients: Sequence[Recipient], now: Millis) -> None:

@@ -4,7 +4,7 @@ A step asks for a segment as it is when the step is decided.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from clarion.cache import CacheSlot
 from clarion.db.port import Connection
@@ -18,7 +18,7 @@ from clarion.segments.model import MAX_SEGMENTS_PER_TRIGGER
 from clarion.segments.scanning import SegmentPeople, SegmentScan
 from clarion.segments.store import list_segments
 from clarion.subscribers.model import Subscriber
-from clarion.triggers.model import Trigger
+from clarion.triggers.model import Trigger, ZoneTarget
 from clarion.work import MAX_SEGMENT_WORK
 
 MAX_MEMBERSHIP_WORK: Final = MAX_SEGMENTS_PER_TRIGGER * MAX_SEGMENT_WORK
@@ -83,10 +83,18 @@ class SegmentMembers:
 
 
 def _list_segments(trigger: Trigger) -> list[SegmentPeople]:
+    zone = trigger.recipients.zone
     return [
-        SegmentPeople(condition=SegmentCondition(one.condition), exclude=exclude_actor(trigger, one.exclude))
-        for one in trigger.recipients.segments
+        SegmentPeople(
+            condition=SegmentCondition(target.condition if zone is None else _within(zone, target.condition)),
+            exclude=exclude_actor(trigger, target.exclude),
+        )
+        for target in trigger.recipients.segments
     ]
+
+
+def _within(zone: ZoneTarget, condition: Any) -> Any:
+    return {"and": [{"==": [{"var": "subscriber.timezone"}, zone.name]}, condition]}
 
 
 async def _load_conditions(db: Connection, environment_id: EnvironmentId) -> Mapping[SegmentKey, SegmentCondition]:

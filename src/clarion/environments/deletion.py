@@ -34,6 +34,8 @@ TABLES = (
     KeyedTable("telegram_webhooks", ("id",)),
     KeyedTable("chat_links", ("digest",)),
     KeyedTable("webhook_endpoints", ("id",)),
+    KeyedTable("schedules", ("id",)),
+    KeyedTable("schedule_runs", ("schedule_id", "moment", "timezone")),
     KeyedTable("trigger_parts", ("id",)),
     KeyedTable("triggers", ("id",)),
     KeyedTable("jobs", ("id",)),
@@ -84,6 +86,7 @@ TABLES = (
 """Every table with `environment_id`, and its primary key; a test compares them with the schema."""
 
 DISABLE_ENDPOINTS = sql("UPDATE webhook_endpoints SET active = FALSE WHERE environment_id = :environment_id AND active")
+STOP_SCHEDULES = sql("UPDATE schedules SET next_at = NULL WHERE environment_id = :environment_id")
 MARK_DELETED = sql("""
     UPDATE environments
     SET deleted_at = :now, updated_at = :now, name = :name, link_secret = NULL, session_epoch = session_epoch + 1,
@@ -137,6 +140,7 @@ async def delete_environment(db: Connection, environment: Environment, now: Mill
     await db.execute(CLEAR_PARENT, **bound)
     await db.execute(DELETE_INTEGRATIONS, **bound, now=now)
     await db.execute(REVOKE_API_KEYS, **bound, now=now)
+    await db.execute(STOP_SCHEDULES, **bound)
 
 
 async def delete_organization(db: Connection, organization_id: OrganizationId, now: Millis) -> list[Environment]:

@@ -34,7 +34,7 @@ from clarion.explain.trigger_store import (
 )
 from clarion.ids import EnvironmentId, SubscriberKey, TopicId
 from clarion.subscribers.model import Subscriber
-from clarion.triggers.model import TopicTarget, Trigger, TriggerState
+from clarion.triggers.model import TopicTarget, Trigger, TriggerState, ZoneTarget
 from clarion.vocabulary import Channel, count_text
 from clarion.workflows.model import Workflow, WorkflowVersion
 from clarion.workflows.store import list_versions_by_id, list_workflows_by_id
@@ -151,6 +151,8 @@ async def _list_reasons(
 
 async def _list_ways(db: Connection, request: ExplainRequest, trigger: Trigger) -> list[Decision]:
     wanted, person = trigger.recipients, request.person
+    if wanted.zone is not None and person is not None and not wanted.zone.includes(person):
+        return [_decide_zone(request, trigger, wanted.zone, person)]
     joined: Mapping[TopicId, TopicMembership] = {}
     if person is not None and wanted.topics:
         topic_ids = [topic_id_of(one) for one in wanted.topics]
@@ -171,6 +173,16 @@ async def _list_ways(db: Connection, request: ExplainRequest, trigger: Trigger) 
         text = f"The trigger names {request.name} as a recipient."
         ways.append(derived(trigger.created_at, DecisionKind.RECIPIENT, Verdict.PASSED, text))
     return ways
+
+
+def _decide_zone(request: ExplainRequest, trigger: Trigger, zone: ZoneTarget, person: Subscriber) -> Decision:
+    """Of a schedule in the time zones of people, which triggers once for each zone."""
+    meant = "without a time zone" if zone.name is None else f"in the time zone {zone.name}"
+    theirs = "has none" if person.timezone is None else f"has {person.timezone}"
+    text = f"The trigger is for people {meant}, and {request.name} {theirs}."
+    remedy = "Look at the run of the schedule for the time zone of the person."
+    values = {"timezone": zone.name}
+    return derived(trigger.created_at, DecisionKind.RECIPIENT, Verdict.STOPPED, text, values, remedy)
 
 
 def _list_missing_topics(trigger: Trigger) -> Iterator[Decision]:

@@ -1,6 +1,6 @@
 """Creating, changing and deleting segments, for the API and for promotion."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from clarion.clock import Millis
@@ -8,6 +8,7 @@ from clarion.db.port import Connection
 from clarion.environments.configuration import raise_configuration_version
 from clarion.errors import AlreadyExists, InUse, Invalid
 from clarion.ids import EnvironmentId, SegmentKey
+from clarion.schedules.store import list_schedules_for_segment
 from clarion.segments import store
 from clarion.segments.condition import find_problem
 from clarion.segments.model import MAX_SEGMENTS, Segment
@@ -48,19 +49,24 @@ async def change_segment(
 
 
 async def delete_segment(db: Connection, environment_id: EnvironmentId, key: SegmentKey) -> Segment:
-    """Delete the segment; raises InUse if steps of workflows refer to it.
+    """Delete the segment; raises InUse if workflows or schedules refer to it.
 
     Triggers that were accepted before have its condition, and still reach its people.
     """
-    # Locks the environment, so that no workflow comes to refer to it meanwhile.
+    # Locks the environment, so that nothing comes to refer to it meanwhile.
     await raise_configuration_version(db, environment_id)
     segment = await store.get_segment(db, environment_id, key, for_update=True)
-    users = [one.workflow.key for one in await list_users(db, environment_id, key)]
-    if users:
-        named = ", ".join(f"'{user}'" for user in users[:_MAX_NAMED])
-        more = f" and {len(users) - _MAX_NAMED} more" if len(users) > _MAX_NAMED else ""
-        raise InUse(
-            f"Segment '{key}' is asked for by conditions of the workflows {named}{more}; take it out of these first"
-        )
+    workflows = [user.workflow.key for user in await list_users(db, environment_id, key)]
+    schedules = [user.key for user in await list_schedules_for_segment(db, environment_id, key)]
+    uses = [*_list_uses("conditions of the workflows", workflows), *_list_uses("the schedules", schedules)]
+    if uses:
+        raise InUse(f"Segment '{key}' is used by {' and by '.join(uses)}; take it out of these first")
     await store.delete_segment(db, segment)
     return segment
+
+
+def _list_uses(what: str, names: Sequence[str]) -> list[str]:
+    """What uses it in words, if anything."""
+    named = ", ".join(f"'{name}'" for name in names[:_MAX_NAMED])
+    more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
+    return [f"{what} {named}{more}"] if names else []

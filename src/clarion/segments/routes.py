@@ -9,6 +9,7 @@ from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.http.pages import CursorPage, list_cursor_page
 from clarion.http.wire import changes_of
 from clarion.ids import SegmentKey, SubscriberId, find_id
+from clarion.schedules.store import list_schedules_for_segment
 from clarion.segments import actions, store
 from clarion.segments.preview import preview_condition
 from clarion.segments.usage import list_users, list_waiting_triggers
@@ -21,6 +22,7 @@ from clarion.segments.wire import (
     SegmentPreviewOut,
     SegmentPreviewQuery,
     SegmentQuery,
+    SegmentScheduleOut,
     SegmentTriggerOut,
     SegmentUsageOut,
     SegmentUserOut,
@@ -86,7 +88,7 @@ async def update_segment(call: Call, segment_key: SegmentKey, body: SegmentPatch
     limit=LimitCategory.CONFIGURATION,
 )
 async def delete_segment(call: Call, segment_key: SegmentKey) -> None:
-    """Delete a segment that no condition of a workflow refers to; the people stay.
+    """Delete a segment that neither a condition of a workflow nor a schedule refers to; the people stay.
 
     Triggers that were accepted before keep its condition, and still reach them.
     """
@@ -98,16 +100,18 @@ async def delete_segment(call: Call, segment_key: SegmentKey) -> None:
     "GET",
     "/v1/segments/{segmentKey}/usage",
     scope=Scope.SEGMENTS_READ,
-    also=(Scope.WORKFLOWS_READ, Scope.EVENTS_READ),
+    also=(Scope.WORKFLOWS_READ, Scope.EVENTS_READ, Scope.SCHEDULES_READ),
     transaction=Transaction.SCAN,
 )
 async def get_segment_usage(call: Call, segment_key: SegmentKey) -> SegmentUsageOut:
-    """List the workflows whose conditions refer to a segment, and the triggers that have not come to all its people."""
+    """List the workflows and schedules that refer to a segment, and triggers that have not come to all its people."""
     segment = await store.get_segment(call.db, call.environment_id, segment_key)
     users = await list_users(call.db, call.environment_id, segment.key)
+    schedules = await list_schedules_for_segment(call.db, call.environment_id, segment.key)
     triggers = await list_waiting_triggers(call.db, call.environment_id, segment.key)
     return SegmentUsageOut(
         workflows=[SegmentUserOut.of(user) for user in users],
+        schedules=[SegmentScheduleOut.of(one) for one in schedules],
         triggers=[SegmentTriggerOut.of(trigger) for trigger in triggers],
     )
 

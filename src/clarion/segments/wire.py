@@ -8,6 +8,7 @@ from clarion.clock import iso_text
 from clarion.http.pages import CursorQuery
 from clarion.http.wire import DateTimeText, IdText, SubscriberKeyText, Wire, given
 from clarion.ids import id_text
+from clarion.schedules.model import TriggerSchedule
 from clarion.segments.model import Segment
 from clarion.segments.preview import SegmentPreview
 from clarion.segments.usage import SegmentTrigger
@@ -145,9 +146,22 @@ class SegmentTriggerOut(Wire):
         return cls(transaction_id=trigger.transaction_key, at=iso_text(trigger.at))
 
 
+class SegmentScheduleOut(Wire):
+    identifier: str
+    """Your own id of the schedule."""
+    name: str
+    """What people call the schedule."""
+
+    @classmethod
+    def of(cls, schedule: TriggerSchedule) -> Self:
+        return cls(identifier=schedule.key, name=schedule.name)
+
+
 class SegmentUsageOut(Wire):
     workflows: list[SegmentUserOut]
     """The workflows with a condition that refers to the segment: while there are any, it cannot be deleted."""
+    schedules: list[SegmentScheduleOut]
+    """The schedules for the segment: while there are any, it cannot be deleted."""
     triggers: list[SegmentTriggerOut]
     """Up to 100 triggers that wait for their moment, or have not come to all people of the segment yet.
 

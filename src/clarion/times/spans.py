@@ -47,6 +47,11 @@ def has_day(day: date, zone: ZoneInfo) -> bool:
     return local_time(moment_of(noon, zone), zone).date() == day
 
 
+def offset_at(moment: Millis, zone: ZoneInfo) -> Millis:
+    """Return how far the clocks of a zone are ahead of UTC."""
+    return Millis((_offset(moment, zone) or timedelta()) // timedelta(milliseconds=1))
+
+
 def find_shift(start: Millis, end: Millis, zone: ZoneInfo) -> Millis | None:
     """Return the first minute with another UTC offset than at the start; None if the end has the same offset."""
     before = _offset(start, zone)

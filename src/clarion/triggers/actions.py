@@ -110,6 +110,11 @@ async def accept_triggers(db: Connection, requests: Sequence[TriggerRequest], no
     return AcceptedTriggers(outcomes, stored=stored, duplicates=len(repeated))
 
 
+async def check_trigger(db: Connection, request: TriggerRequest, now: Millis) -> Outcome:
+    """What would come of a trigger; nothing is stored."""
+    return _accept_one(request, await _look_up(db, [request]), now)
+
+
 async def _compare_contexts(
     db: Connection, outcomes: list[Outcome]
 ) -> tuple[list[Outcome], dict[EnvironmentId, ExistingContexts]]:
@@ -348,7 +353,8 @@ def _checked_payload(version: WorkflowVersion, payload: dict[str, Any], budget: 
 def _recipients(request: TriggerRequest, known: _Lookups) -> tuple[Recipients, list[str]]:
     """Whom the trigger is for, and a sentence for each topic that does not exist."""
     if request.wanted is None:
-        return Recipients(everyone=True, actor=request.actor, keeps_fields=request.keeps_fields), []
+        everyone = Recipients(everyone=True, zone=request.zone, actor=request.actor, keeps_fields=request.keeps_fields)
+        return everyone, []
     targets, missing = [], list[str]()
     for wanted in topics_of(request.wanted):
         topic = known.topics.get((request.environment_id, TopicKey(wanted.topic_key)))
@@ -360,6 +366,7 @@ def _recipients(request: TriggerRequest, known: _Lookups) -> tuple[Recipients, l
         people=people_of(request.wanted),
         topics=targets,
         segments=_list_segments(request, known),
+        zone=request.zone,
         actor=request.actor,
         keeps_fields=request.keeps_fields,
         missing_topics=missing,

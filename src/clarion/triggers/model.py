@@ -90,6 +90,16 @@ class SegmentTarget(Struct, frozen=True, kw_only=True, omit_defaults=True):
     exclude: list[SubscriberKey] = []
 
 
+class ZoneTarget(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """People in one time zone."""
+
+    name: str | None = None
+    """As the people have it; None: those who have none."""
+
+    def includes(self, subscriber: Subscriber) -> bool:
+        return subscriber.timezone == self.name
+
+
 class Recipients(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whom a trigger is for, as it is kept: people first, then topics in turn, then segments, or everyone there is."""
 
@@ -97,6 +107,8 @@ class Recipients(Struct, frozen=True, kw_only=True, omit_defaults=True):
     topics: list[TopicTarget] = []
     segments: list[SegmentTarget] = []
     everyone: bool = False
+    zone: ZoneTarget | None = None
+    """Topics, segments and everyone stand for their people in this time zone alone."""
     actor: AddressedPerson | None = None
     keeps_fields: bool = False
     """Whether what is said of people holds for this trigger alone, because the caller may not write subscribers.

@@ -12,7 +12,7 @@ from clarion.http.caller import Caller
 from clarion.http.input.unknown import InputWarning
 from clarion.ids import EnvironmentId, NotificationId
 from clarion.monitoring.traces.model import TraceContext
-from clarion.triggers.model import AddressedPerson
+from clarion.triggers.model import AddressedPerson, ZoneTarget
 from clarion.triggers.recipients import Wanted, read_actor, read_recipients, segments_of
 from clarion.triggers.wire import BroadcastIn, TriggerIn
 from clarion.vocabulary import Scope
@@ -41,6 +41,8 @@ class TriggerRequest(Struct, frozen=True, kw_only=True):
     """Whether what is said of people holds for this trigger alone."""
     warnings: Sequence[str] = ()
     """What the response warns of."""
+    zone: ZoneTarget | None = None
+    """Only for the people in this time zone; those who are named are chosen already."""
     caused_by: NotificationId | None = None
     """The run whose step triggers; None for callers."""
 

@@ -72,6 +72,8 @@ async def make_history(world: World, database: Database) -> None:
     await post(api, "/v1/suppressions", {"channel": "email", "address": "canary@example.com"})
     await database.transaction(lambda db: _await_receipt(db, api))
     await world.trigger(KEY, payload={"text": "canary-queued"})
+    schedule = {"identifier": "daily", "name": "Daily", "workflowId": "welcome", "to": [KEY, "bob"], "cron": "@daily"}
+    await post(api, "/v1/schedules", schedule)
 
 
 async def _make_channels(api: Api) -> None:

@@ -17,7 +17,7 @@ ERASED = {
     "context_preferences",
     *("webhook_events", "webhook_event_people", "awaited_receipts", "digest_windows", "digest_events"),
     *("throttle_passes", "triggers", "trigger_attachments", "attachments", "suppressions"),
-    *("channel_connections", "channel_endpoints"),
+    *("channel_connections", "channel_endpoints", "schedules"),
 }
 """Tables with data of a person that an erasure deletes or makes anonymous."""
 
@@ -46,6 +46,7 @@ NOT_OF_PEOPLE = {
     "webhook_endpoints": "configuration",
     "segments": "configuration",
     "awaited_events": "configuration: names of events",
+    "schedule_runs": "what schedules did, whomever they are for",
     "topics": "belong to the application; who is subscribed is in topic_subscriptions",
     "audit_entries": "changes of the configuration; of an erased person it has the subscriberId alone",
     "spent_oauth_states": "random ids of attempts to connect a chat, until they would be too old",
@@ -73,6 +74,7 @@ NOT_OF_PEOPLE = {
 }
 
 NOT_EXPORTED = {
+    "schedules": "their runs are exported; that the application is to trigger again is no data of the person",
     "triggers": "payload, overrides and context are exported with the run; who else was meant is no data of the person",
     "trigger_parts": "becomes runs within seconds",
     "trigger_attachments": "files of the application, which the payload names by their hashes",

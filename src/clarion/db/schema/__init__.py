@@ -16,6 +16,7 @@ layouts ─ layout_versions (immutable)               translations, contexts
 organizations ─ environment_variables ─ environment_variable_values
 channel_connections ─ channel_endpoints (of subscribers, or shared by contexts)
 integrations ─ telegram_webhooks, chat_links (codes of some minutes)
+schedules ─ schedule_runs                           segments
 
 Rules: every table carries `environment_id` and leads its keys with it. Ids are 16 bytes and time-ordered, so
 a primary key is also the order of creation. Moments are milliseconds in BIGINT, JSON is text encoded by us (it
@@ -26,7 +27,19 @@ overrides live in the trigger, attached files in a table of their own, step text
 SQLAlchemy describes the tables for the migrations and their test; it never runs a query.
 """
 
-from clarion.db.schema import accounts, addresses, content, delivery, operations, people, requests, runs, setup, waits
+from clarion.db.schema import (
+    accounts,
+    addresses,
+    content,
+    delivery,
+    operations,
+    people,
+    requests,
+    runs,
+    schedules,
+    setup,
+    waits,
+)
 from clarion.db.schema.columns import metadata
 
 __all__ = [
@@ -39,6 +52,7 @@ __all__ = [
     "people",
     "requests",
     "runs",
+    "schedules",
     "setup",
     "waits",
 ]

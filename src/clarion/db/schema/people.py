@@ -38,6 +38,14 @@ subscribers = Table(
         sqlite_where=text("phone IS NOT NULL"),
         postgresql_where=text("phone IS NOT NULL"),
     ),
+    Index(
+        "subscribers_timezone",
+        "environment_id",
+        "timezone",
+        "id",
+        sqlite_where=text("timezone IS NOT NULL"),
+        postgresql_where=text("timezone IS NOT NULL"),
+    ),
     Index("subscribers_search_row", "search_row"),
     Index(
         "subscribers_unproven",

@@ -495,6 +495,36 @@ CREATE TABLE retention_progress (
     deleted BIGINT NOT NULL,
     PRIMARY KEY (environment_id, walk)
 ) WITHOUT ROWID;
+CREATE TABLE schedule_runs (
+	environment_id BLOB NOT NULL,
+	schedule_id BLOB NOT NULL,
+	moment BIGINT NOT NULL,
+	timezone TEXT NOT NULL,
+	transaction_key TEXT,
+	trouble TEXT,
+	at BIGINT NOT NULL,
+	PRIMARY KEY (environment_id, schedule_id, moment, timezone)
+)
+ WITHOUT ROWID;
+CREATE TABLE schedules (
+	environment_id BLOB NOT NULL,
+	id BLOB NOT NULL,
+	"key" TEXT NOT NULL,
+	name TEXT NOT NULL,
+	workflow TEXT NOT NULL,
+	recipients TEXT,
+	timing TEXT NOT NULL,
+	payload TEXT NOT NULL,
+	overrides TEXT,
+	context TEXT,
+	catch_up TEXT NOT NULL,
+	paused BOOLEAN DEFAULT FALSE NOT NULL,
+	done_until BIGINT NOT NULL,
+	next_at BIGINT,
+	created_at BIGINT NOT NULL,
+	updated_at BIGINT NOT NULL,
+	PRIMARY KEY (environment_id, id)
+);
 CREATE TABLE segments (
 	environment_id BLOB NOT NULL,
 	id BLOB NOT NULL,
@@ -808,6 +838,9 @@ CREATE INDEX notifications_trigger ON notifications (environment_id, trigger_id,
 CREATE INDEX notifications_workflow ON notifications (environment_id, workflow_id, step_types, id);
 CREATE INDEX online_people_host ON online_people (host_id);
 CREATE INDEX receipts_age ON receipts (received_at);
+CREATE INDEX schedules_due ON schedules (next_at, id) WHERE next_at IS NOT NULL;
+CREATE UNIQUE INDEX schedules_key ON schedules (environment_id, "key");
+CREATE INDEX schedules_updated ON schedules (environment_id, updated_at, id);
 CREATE UNIQUE INDEX segments_key ON segments (environment_id, "key");
 CREATE INDEX segments_updated ON segments (environment_id, updated_at, id);
 CREATE INDEX spent_oauth_states_expires ON spent_oauth_states (environment_id, expires_at);
@@ -816,6 +849,7 @@ CREATE INDEX subscribers_email ON subscribers (environment_id, email);
 CREATE UNIQUE INDEX subscribers_key ON subscribers (environment_id, "key");
 CREATE INDEX subscribers_phone ON subscribers (environment_id, phone) WHERE phone IS NOT NULL;
 CREATE INDEX subscribers_search_row ON subscribers (search_row);
+CREATE INDEX subscribers_timezone ON subscribers (environment_id, timezone, id) WHERE timezone IS NOT NULL;
 CREATE INDEX subscribers_unproven ON subscribers (environment_id) WHERE is_unproven;
 CREATE INDEX subscribers_updated ON subscribers (environment_id, updated_at, id);
 CREATE INDEX suppressions_recent ON suppressions (environment_id, created_at, address);
@@ -855,4 +889,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0047', '0033..0047');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0048', '0033..0048');

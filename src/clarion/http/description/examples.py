@@ -109,10 +109,10 @@ def _choose_member(info: inspect.UnionType) -> inspect.Type:
 
 
 def _has_kind_of(value: Any, info: inspect.Type) -> bool:
-    """Whether both are flags or neither is, and the value is no object where a text is needed."""
+    """Whether both are flags or neither is, and the value is no object where a text or a list is needed."""
     kind = info.types[0] if isinstance(info, inspect.UnionType) else info
-    is_text = isinstance(kind, inspect.StrType)
-    return isinstance(value, bool) is isinstance(kind, inspect.BoolType) and not (is_text and isinstance(value, dict))
+    is_other = isinstance(kind, inspect.StrType | inspect.ListType)
+    return isinstance(value, bool) is isinstance(kind, inspect.BoolType) and not (is_other and isinstance(value, dict))
 
 
 def _contains_struct(info: inspect.Type) -> bool:
@@ -213,6 +213,17 @@ REQUESTS: dict[str, Any] = {
         "name": "Gold members",
         "condition": {"==": [{"var": "subscriber.data.plan"}, "gold"]},
     },
+    "ScheduleIn": {
+        "identifier": "weekly-report",
+        "name": "Weekly report",
+        "workflowId": "order-shipped",
+        "payload": {"order": 42},
+        "to": {"type": "Topic", "topicKey": "release-news"},
+        "cron": "0 9 * * 1",
+        "timezone": "subscriber",
+        "fallbackTimezone": "Europe/Berlin",
+    },
+    "SchedulePatch": {"cron": "30 8 * * 1-5", "catchUp": "none"},
     "SegmentPatch": {"description": "Everyone with the gold plan"},
     "SegmentPreviewIn": {"condition": {"==": [{"var": "subscriber.locale"}, "de"]}},
     "TopicIn": {"key": "release-news", "name": "Release news", "isOpen": True},

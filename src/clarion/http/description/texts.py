@@ -63,6 +63,7 @@ PATH_PARAMETERS = {
     "apiKeyId": "The `_id` of the API key, not its secret.",
     "channel": "The channel that the address is suppressed for.",
     "segmentKey": "The key of the segment.",
+    "scheduleKey": "The identifier of the schedule.",
     "contextId": "Your own id of the context, such as `acme`.",
     "contextType": "The type of the context, such as `tenant`.",
     "connectionIdentifier": "The identifier of the channel connection.",

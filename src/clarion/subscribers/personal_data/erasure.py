@@ -20,6 +20,7 @@ from clarion.db.query import sql
 from clarion.ids import EnvironmentId, SubscriberId, SubscriberKey
 from clarion.jobs.lanes import LaneSet, lane_of, lock_lanes
 from clarion.jsontext import json_text
+from clarion.schedules.erasure import erase_from_schedules
 from clarion.sending.suppressions.store import hide_addresses
 from clarion.subscribers.model import Subscriber
 from clarion.subscribers.store import find_subscriber, get_subscriber
@@ -164,6 +165,8 @@ async def erase_rest(
     # A run that is decided at the same time would leave messages of a person who is gone.
     await lock_lanes(db, environment_id, LaneSet.of([lane_of(key)]))
     person = await get_subscriber(db, environment_id, key, for_update=True)
+    # Schedules first: one that triggers at this moment is waited for, and its trigger is found then.
+    await erase_from_schedules(db, environment_id, person.key)
     await erase_from_triggers(db, environment_id, person)
     while await _erase_some(db, person):
         pass
