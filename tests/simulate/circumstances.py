@@ -15,6 +15,7 @@ from clarion.clock import DAY, HOUR, MINUTE
 TEXTS = (
     "{{payload.n}} for {{subscriber.firstName}}",
     *["{{step.total_count}}: {% for event in step.events %}{{event.n}} {% endfor %}"] * 3,
+    "{{steps.wait-for-2.matched}} {{steps.wait-for-3.data.n}} {{steps.wait-for-2.at}}",
     "{{steps.branch-0.path}} {{steps.custom-0.plan}} in {{payload.room}}, {{actor.firstName}}",
 )
 BROKEN_TEXT = "{{ payload.n | divided_by: payload.zero }}"
@@ -23,6 +24,7 @@ CRONS = ("0 9 * * *", "*/30 * * * *", "0 12 * * 1")
 GAPS = (0, MINUTE, MINUTE, 5 * MINUTE, 2 * HOUR, DAY)
 CHANNELS = ("in_app", "email", "email", "sms", "chat", "push")
 DELAYS = ("regular", "timed", "scheduled", "dynamic")
+MOMENTS = (0, MINUTE, 2 * HOUR, 3 * HOUR, DAY, 2 * DAY)
 UNTIL = 9 * DAY
 
 
@@ -44,6 +46,8 @@ class Circumstances(Struct, frozen=True, kw_only=True):
     overrides: dict[str, Any] | None
     later: int
     """How long after now the trigger comes."""
+    events: list[tuple[int, dict[str, Any]]]
+    """What happens after the trigger: when, and with which data."""
 
 
 def make_circumstances(seed: int) -> Circumstances:
@@ -64,13 +68,16 @@ def make_circumstances(seed: int) -> Circumstances:
         payload=_make_payload(random),
         overrides=_make_overrides(random) if random.random() < 0.2 else None,
         later=random.choice((0, 0, 7 * MINUTE, 3 * HOUR)),
+        events=[(random.choice(MOMENTS), {"n": random.randrange(3)}) for _ in range(random.randrange(3))],
     )
 
 
 def _make_steps(random: Random, key: str | None) -> list[dict[str, Any]]:
     steps: list[dict[str, Any]] = []
     kinds = [random.choice(("digest", "digest", "throttle", "delay", "custom", "content")) for _ in range(2)]
-    kinds += [random.choice(("digest", "throttle", "delay", "custom", "content")) for _ in range(random.randrange(4))]
+    kinds += [
+        random.choice(("digest", "throttle", "delay", "custom", "content", "wait")) for _ in range(random.randrange(4))
+    ]
     for place, kind in enumerate([*kinds, "content"]):
         made = _CONTROLS[kind](random, key)
         made |= {"name": f"{made['type']} {place}", "shouldStopOnFail": random.random() < 0.2}
@@ -186,12 +193,24 @@ def _make_custom(random: Random, _: str | None) -> dict[str, Any]:
     return {"type": "custom", "controlValues": {"plan": random.choice(("pro", "{{payload.room}}"))}}
 
 
+def _make_wait(random: Random, _: str | None) -> dict[str, Any]:
+    controls: dict[str, Any] = {"event": "order.paid", "timeout": _length(random)}
+    if random.random() < 0.5:
+        controls["match"] = [{"path": "n", "value": random.choice((0, 1, "{{payload.n}}"))}]
+    if random.random() < 0.3:
+        controls["onTimeout"] = "exit"
+    if random.random() < 0.5:
+        controls["since"] = "trigger"
+    return {"type": "wait_for", "controlValues": controls}
+
+
 _CONTROLS = {
     "content": _make_content,
     "digest": _make_digest,
     "throttle": _make_throttle,
     "delay": _make_delay,
     "custom": _make_custom,
+    "wait": _make_wait,
 }
 
 

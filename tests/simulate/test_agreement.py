@@ -138,6 +138,11 @@ class Stage:
             await self.world.work()
         clock.move(until - clock.now())
 
+    async def emit(self, key: str, data: dict[str, Any]) -> None:
+        response = await self.api.post("/v1/events/emit", json={"name": "order.paid", "to": key, "data": data})
+        assert response.status_code == 201, response.text
+        await self.world.work()
+
     async def list_messages(self, notification_id: str, since: Millis) -> list[dict[str, Any]]:
         """The messages of a run, and of those that its digests were merged into."""
         here = self.api.environment.id
@@ -177,13 +182,19 @@ async def test_a_simulation_shows_what_then_happens(
     body: dict[str, Any] = {"name": key, "to": key, "payload": given_.payload, "overrides": given_.overrides}
     body["actor"] = {"subscriberId": "bob", "firstName": "Bob"}
 
-    response = await world.api.post("/v1/simulate", json={**body, "at": iso_text(at), "until": iso_text(until)})
+    events = [(Millis(at + after), data) for after, data in sorted(given_.events, key=lambda one: one[0])]
+    asked = {"at": iso_text(at), "until": iso_text(until), "events": [_happens(*one) for one in events]}
+
+    response = await world.api.post("/v1/simulate", json={**body, **asked})
 
     assert response.status_code == 200, response.text
     simulated = response.json()
     await stage.pass_time(at)
     answer = await world.trigger(key, **{name: value for name, value in body.items() if name != "to"})
     await world.work()
+    for moment, data in events:
+        await stage.pass_time(moment)
+        await stage.emit(key, data)
     await stage.pass_time(until)
     (run,) = await world.events(transactionId=answer["transactionId"])
     real = (await world.api.get(f"/v1/notifications/{run['_id']}/explain")).json()
@@ -193,6 +204,10 @@ async def test_a_simulation_shows_what_then_happens(
     messages = await stage.list_messages(run["_id"], at)
     assert [_told(one) for one in shown["messages"]] == [_stored(one) for one in messages]
     assert simulated["status"] == answer["status"]
+
+
+def _happens(moment: Millis, data: dict[str, Any]) -> dict[str, Any]:
+    return {"name": "order.paid", "at": iso_text(moment), "data": data}
 
 
 def _comparable(decisions: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -149,6 +149,9 @@ def simulate(  # noqa: PLR0913 - the options of a command
     steps: Annotated[
         str | None, typer.Option(help="Steps to try instead of the saved ones.", metavar=_JSON_OR_FILE)
     ] = None,
+    events: Annotated[
+        str | None, typer.Option(help="What happens meanwhile, as in the API.", metavar=_JSON_OR_FILE)
+    ] = None,
     version: Annotated[int | None, typer.Option(help="The number of a saved version.")] = None,
     at: Annotated[str | None, typer.Option(help="When it is triggered, such as 2026-01-31T09:30:00Z.")] = None,
     until: Annotated[str | None, typer.Option(help="When the simulation ends; 31 days later by default.")] = None,
@@ -163,7 +166,13 @@ def simulate(  # noqa: PLR0913 - the options of a command
         raise SettingsError(
             "Give --to SUBSCRIBER_ID, --topic TOPIC_KEY or --segment SEGMENT_KEY: whom the trigger is for."
         )
-    documents = {"payload": payload, "overrides": overrides, "preferences": preferences, "steps": steps}
+    documents = {
+        "payload": payload,
+        "overrides": overrides,
+        "preferences": preferences,
+        "steps": steps,
+        "events": events,
+    }
     body = {
         "name": workflow,
         "to": recipients,

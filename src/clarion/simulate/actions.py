@@ -29,6 +29,7 @@ from clarion.sending.requests.example import answer_with_example
 from clarion.sending.requests.record import record_requests
 from clarion.sending.unexpected import give_up
 from clarion.simulate import store
+from clarion.simulate.events import Happening
 from clarion.simulate.fixture import copy_fixture
 from clarion.simulate.model import MAX_DURATION, MAX_MOMENTS, Scenario, Simulation
 from clarion.simulate.results import list_recipients
@@ -182,7 +183,7 @@ async def _simulate(db: Sandbox, source: ContentSource, scenario: Scenario) -> S
         worker.move(scenario.begins_at)
         await begin_due_triggers(db, scenario.begins_at, limit=1)
     await worker.work()
-    await worker.run(scenario.until)
+    await _run_with_events(worker, scenario, Happening(db=db, trigger=accepted.trigger))
     return Simulation(
         outcome=accepted.outcome,
         errors=accepted.errors,
@@ -191,6 +192,17 @@ async def _simulate(db: Sandbox, source: ContentSource, scenario: Scenario) -> S
         is_counted=fixture.is_counted,
         is_cut_short=worker.is_cut_short,
     )
+
+
+async def _run_with_events(worker: SimulatedWorker, scenario: Scenario, happening: Happening) -> None:
+    """Go on until the end; what is due at the moment of an event is done before it happens."""
+    for event in scenario.events:
+        await worker.run(event.at)
+        if worker.is_cut_short:
+            return
+        await happening.let_happen(event, event.at)
+        await worker.work()
+    await worker.run(scenario.until)
 
 
 async def _accept(db: Sandbox, request: TriggerRequest, at: Millis) -> Accepted:

@@ -27,6 +27,7 @@ from clarion.triggers.model import AddressedPerson
 from clarion.triggers.recipients import excluded_of, people_of, topics_of
 from clarion.triggers.requests import TriggerRequest
 from clarion.vocabulary import StepType
+from clarion.waits.store import insert_awaited
 from clarion.workflows.actions import make_next_version
 from clarion.workflows.circles import list_triggered
 from clarion.workflows.model import Workflow, WorkflowVersion, find_workflow_id
@@ -69,6 +70,7 @@ async def copy_fixture(db: Sandbox, scenario: Scenario) -> Fixture | None:
     fixture = await _copy_people(db, scenario)
     version = await get_version(db, workflow)
     versions = [version, *await _copy_triggered(db, environment_id, version)]
+    await insert_awaited(db, environment_id, {name for one in versions for name in one.awaited_events})
     reads_topics = fixture.reads_topics or await _read_topics(db, environment_id, versions)
     await store.copy_settings(db, environment_id, fixture.people, None if reads_topics else fixture.topics)
     if fixture.people and not version.step_types.isdisjoint(_SHARING):

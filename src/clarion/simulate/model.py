@@ -21,6 +21,7 @@ MAX_COUNTED = 50_000
 """Recipients are counted up to here."""
 MAX_OPEN_RUNS = 500
 """The limit of runs under way that take part in the simulation."""
+MAX_EVENTS = 100
 MAX_MOMENTS = 2_000
 MAX_DURATION = Millis(5 * SECOND)
 """How long a simulation may take in real time."""
@@ -39,6 +40,20 @@ class PreferenceOverrides(Struct, frozen=True, kw_only=True):
         return bool(self.channels or self.workflow_channels) or self.schedule is not None
 
 
+class SimulatedEvent(Struct, frozen=True, kw_only=True):
+    """Something that happens while the runs are under way."""
+
+    number: int
+    """Its place in what was asked."""
+    name: str
+    at: Millis
+    data: dict[str, Any] = {}
+    subscriber_key: str | None = None
+    """None: it happens to all who are shown."""
+    step_id: str | None = None
+    """Of events of messages, the step whose message it is."""
+
+
 class Scenario(Struct, frozen=True, kw_only=True):
     request: TriggerRequest
     now: Millis
@@ -53,6 +68,8 @@ class Scenario(Struct, frozen=True, kw_only=True):
     """Instead of those of the workflow."""
     version: int | None = None
     """The number of a saved version, instead of the current one."""
+    events: Sequence[SimulatedEvent] = ()
+    """In the order of their moments."""
 
 
 class SimulatedMessage(Struct, frozen=True, kw_only=True):

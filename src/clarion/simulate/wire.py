@@ -1,6 +1,7 @@
 """Shapes of simulations, and how what is asked is read."""
 
-from typing import Annotated, Self
+from itertools import starmap
+from typing import Annotated, Any, Self
 
 from msgspec import UNSET, Meta, UnsetType, field
 from msgspec.structs import replace
@@ -17,10 +18,12 @@ from clarion.simulate.model import (
     DEFAULT_PEOPLE,
     DEFAULT_SPAN,
     MAX_COUNTED,
+    MAX_EVENTS,
     MAX_PEOPLE,
     MAX_SPAN,
     PreferenceOverrides,
     Scenario,
+    SimulatedEvent,
     SimulatedMessage,
     SimulatedRecipient,
     Simulation,
@@ -29,6 +32,7 @@ from clarion.triggers.model import TriggerOutcome
 from clarion.triggers.requests import read_request
 from clarion.triggers.wire import TriggerIn
 from clarion.vocabulary import Channel
+from clarion.waits.model import MessageEventName, find_name_problem
 from clarion.workflows.model import MAX_STEPS
 from clarion.workflows.step_wire import StepIn
 
@@ -51,6 +55,33 @@ class PretendedIn(Wire):
         )
 
 
+class SimulatedEventIn(Wire):
+    """An event of the application, or with `stepId` one of a message."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=128)]
+    """The name that steps wait for, such as `order.paid` or `message.read`."""
+    at: MomentText
+    """When it happens: not before the runs begin, and not after `until`."""
+    data: dict[str, Any] = field(default_factory=dict)
+    """As in `POST /v1/events/emit`; of events of messages, what is added to their data."""
+    subscriber_id: str | None = None
+    """To whom it happens; by default to all who are shown."""
+    step_id: str | None = None
+    """For events of messages: the `stepId` of the step whose message it is."""
+
+    def find_problem(self) -> tuple[str, str] | None:
+        """Return the member that is wrong, and why; None if none is."""
+        is_of_message = self.name in set(MessageEventName)
+        problem = find_name_problem(self.name)
+        if problem is not None:
+            return "name", problem
+        if is_of_message and self.step_id is None:
+            return "stepId", "is required for events of messages: the step whose message it is"
+        if not is_of_message and self.step_id is not None:
+            return "stepId", "is for events of messages alone"
+        return None
+
+
 class SimulationIn(TriggerIn):
     """A trigger, and the circumstances in which it is to be tried."""
 
@@ -64,6 +95,8 @@ class SimulationIn(TriggerIn):
     """Steps to try in the place of those of the workflow."""
     version: Annotated[int, Meta(ge=1)] | None = None
     """The number of a saved version of the workflow to try; by default the current one."""
+    events: Annotated[list[SimulatedEventIn], Meta(max_length=MAX_EVENTS)] = field(default_factory=list)
+    """What happens while the runs are under way, for steps that wait for it; else nothing does."""
     limit: Annotated[int, Meta(ge=1, le=MAX_PEOPLE)] = DEFAULT_PEOPLE
     """How many recipients are simulated and shown."""
 
@@ -168,6 +201,8 @@ def read_scenario(environment_id: EnvironmentId, body: SimulationIn, now: Millis
         problems["until"] = [Problem(message, body.until)]
     if body.steps is not None and body.version is not None:
         problems["version"] = [Problem("cannot be given together with steps", body.version)]
+    for number, event in enumerate(body.events):
+        problems |= _find_event_problems(number, event, begins_at, until)
     if problems or request is None:
         raise Invalid(problems)
     return Scenario(
@@ -180,4 +215,25 @@ def read_scenario(environment_id: EnvironmentId, body: SimulationIn, now: Millis
         overrides=PreferenceOverrides() if body.preferences is None else body.preferences.read(),
         steps=body.steps,
         version=body.version,
+        events=sorted(starmap(_read_event, enumerate(body.events)), key=lambda one: one.at),
+    )
+
+
+def _find_event_problems(
+    number: int, event: SimulatedEventIn, begins_at: Millis, until: Millis
+) -> dict[str, list[Problem]]:
+    problem = event.find_problem()
+    if problem is None and not begins_at <= event.at.moment <= until:
+        problem = "at", "must not be before the runs begin, and not after `until`"
+    return {} if problem is None else {f"events.{number}.{problem[0]}": [Problem(problem[1])]}
+
+
+def _read_event(number: int, event: SimulatedEventIn) -> SimulatedEvent:
+    return SimulatedEvent(
+        number=number,
+        name=event.name,
+        at=event.at.moment,
+        data=event.data,
+        subscriber_key=event.subscriber_id,
+        step_id=event.step_id,
     )
