@@ -50,8 +50,8 @@ test: install-dev install-generator install-oldest-client web-dev web published 
 browser: install-dev web-dev web published ## run the tests in Chromium: the dashboard, the inbox element and the published components
 	@$(BIN)/pytest -n $(TEST_WORKERS) tests/browser || { $(REPEAT) tests/browser; }
 
-chaos: install-dev ## kill processes fifty times under load, on both databases
-	@CLARION_CHAOS_KILLS=50 $(BIN)/pytest tests/chaos
+chaos: install-dev ## kill processes fifty times under load, and let ten thousand events race, on both databases
+	@CLARION_CHAOS_KILLS=50 CLARION_EVENT_PAIRS=10000 $(BIN)/pytest tests/chaos
 
 hostile: install-dev ## let a hostile tenant loose on the service for longer, on both databases
 	@CLARION_HOSTILE_ROUNDS=20 $(BIN)/pytest tests/hostile
