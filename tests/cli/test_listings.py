@@ -20,6 +20,7 @@ MEMBERS = {
     "organizations list": {"createdAt", "environments", "id", "name"},
     "retention run": {"count", "what"},
     "retention show": {"days", "deleted", "environment", "kind", "setBy"},
+    "schedules list": None,
     "settings": {"about", "setBy", "value", "variable"},
 }
 """The members of the objects of each listing, which scripts rely on; None where a fresh store has nothing to list."""

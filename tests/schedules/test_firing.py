@@ -10,7 +10,9 @@ from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.jsontext import json_text
 from clarion.schedules.firing import ScheduleService, fire_due
+from clarion.schedules.store import CLAIM_DUE, FIND_NEXT_DUE, LIST_ZONES
 from tests.engine.test_erasure import erase
+from tests.plans import explain
 from tests.schedules.support import ScheduledWorld, list_transactions, make_schedule
 from tests.segments.support import make_segment
 
@@ -328,6 +330,17 @@ async def test_a_person_who_is_erased_is_taken_out_of_it(world: ScheduledWorld) 
     assert await world.list_moments("alone") == []
     assert "names nobody any more" in resumed.text
     assert (await world.api.patch("/v1/schedules/alone", json={"to": "bob"})).json()["status"] == "active"
+
+
+async def test_the_next_moment_is_found_by_an_index(database: Database) -> None:
+    next_due = await explain(database, FIND_NEXT_DUE, postponed=[bytes(16)])
+    due = await explain(database, CLAIM_DUE, now=0, postponed=[bytes(16)], limit=20)
+    zones = await explain(database, LIST_ZONES, environment_id=bytes(16))
+
+    for plan in (next_due, due):
+        assert "schedules_due" in plan
+        assert "TEMP B-TREE" not in plan
+    assert "subscribers_timezone" in zones
 
 
 async def test_the_next_look_is_at_the_next_moment(world: ScheduledWorld, service: ScheduleService) -> None:

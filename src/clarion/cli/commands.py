@@ -36,6 +36,7 @@ COMMANDS = {
     "organizations": "clarion.cli.organizations:commands",
     "members": "clarion.cli.members:commands",
     "subscribers": "clarion.cli.people:commands",
+    "schedules": "clarion.cli.schedules:commands",
     "dead-letters": "clarion.cli.deadletters:commands",
     "audit": "clarion.cli.audit:commands",
     "retention": "clarion.cli.retention:commands",

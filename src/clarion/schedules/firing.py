@@ -30,7 +30,7 @@ from clarion.triggers.requests import TriggerRequest
 
 _TAKEN_TOGETHER = 20
 _MAX_TRIGGERS = 100
-"""Of a schedule in one unit of work; those of one moment are never separated."""
+"""In one unit of work, more or less; those of one moment of a schedule are never separated."""
 _SETTLE_SECONDS = 1.0
 """Signals announce any work and never stop under load, so there is at most one look in this time."""
 _POSTPONED_FOR = HOUR
@@ -135,6 +135,9 @@ async def fire_due(
     firings: list[_Firing] = []
     moved: list[TriggerSchedule] = []
     for schedule in schedules:
+        # The others are left to the next unit of work.
+        if len(firings) >= _MAX_TRIGGERS:
+            break
         due, zones = await _list_due(db, schedule, now)
         # The clock may have gone back.
         until = max(now, schedule.done_until)
@@ -144,7 +147,7 @@ async def fire_due(
         moved.append(replace(schedule, done_until=done_until, next_at=following))
     triggers = await _trigger(db, firings, now)
     await store.mark_done(db, moved)
-    return Fired(looked_at=len(schedules), triggers=triggers)
+    return Fired(looked_at=len(moved), triggers=triggers)
 
 
 async def _list_due(

@@ -29,6 +29,9 @@ INSERT_SCHEDULE = sql(f"""
 """)
 FIND_SCHEDULE = sql(_BY_KEY)
 LOCK_SCHEDULE = sql(f"{_BY_KEY} {{for_update}}")
+LIST_SCHEDULES = sql(f"""
+    SELECT {_COLUMNS} FROM schedules AS t WHERE t.environment_id = :environment_id ORDER BY t.key
+""")
 COUNT_SCHEDULES = sql("SELECT count(*) AS found FROM schedules WHERE environment_id = :environment_id")
 # Every row that names something has its key as a JSON text; the caller looks closer.
 _NAMING = f"""
@@ -132,6 +135,11 @@ async def get_schedule(
 async def count_schedules(db: Connection, environment_id: EnvironmentId) -> int:
     row = await db.fetch_one(COUNT_SCHEDULES, environment_id=environment_id)
     return 0 if row is None else int(row["found"])
+
+
+async def list_schedules(db: Connection, environment_id: EnvironmentId) -> list[TriggerSchedule]:
+    """All schedules of the environment, in the order of their keys."""
+    return [schedule_of(row) for row in await db.fetch(LIST_SCHEDULES, environment_id=environment_id)]
 
 
 async def lock_schedules_naming(
