@@ -4,7 +4,8 @@ What steps may look back at is read together for all runs of the unit that have 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 from typing import Any, Final
 
 from msgspec import Struct
@@ -12,7 +13,7 @@ from msgspec import Struct
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.engine.records import Run
-from clarion.ids import EnvironmentId, JobId, SubscriberId, first_id
+from clarion.ids import EnvironmentId, JobId, SubscriberId
 from clarion.jobs.model import FINISHED, Job
 from clarion.vocabulary import JobStatus, StepType
 from clarion.waits import store
@@ -28,7 +29,7 @@ class TooManyWaits(Exception):
 
 
 class _Memory(Struct, frozen=True):
-    """The events of a unit of work that steps may look back at, in their order."""
+    """The events of a unit of work that steps may look back at."""
 
     of_people: dict[SubscriberId, list[EmittedEvent]] = {}
     for_many: list[EmittedEvent] = []
@@ -37,7 +38,7 @@ class _Memory(Struct, frozen=True):
     def list_about(self, person: SubscriberId) -> list[EmittedEvent]:
         own = self.of_people.get(person, [])
         many = [one for one in self.for_many if one.topic_id is None or (one.topic_id, person) in self.members]
-        return sorted([*own, *many], key=lambda one: one.id) if many else own
+        return sorted([*own, *many], key=lambda one: (one.created_at, one.id))
 
 
 class EventWaits:
@@ -95,25 +96,28 @@ class EventWaits:
         return (event for event in self._memory.list_about(wait.subscriber_id) if event.name == wait.event)
 
     async def _look_back(self, runs: Sequence[Run]) -> None:
-        db, scope = self._db, self._environment_id
-        names = {str(name) for run in runs for name in run.version.awaited_events}
+        names = sorted({str(name) for run in runs for name in run.version.awaited_events})
         people = {run.subscriber.id for run in runs}
         since = max(min(run.trigger.created_at for run in runs), Millis(self._now - EVENTS_KEPT))
-        first = first_id(since)
-        own = await store.list_events_of_people(db, scope, people, names, first, limit=MAX_LOOKED_BACK)
-        if len(own) == MAX_LOOKED_BACK and len(people) > 1:
-            # Many events about some of them must not hide those about others.
-            own = []
-            for person in sorted(people):
-                own += await store.list_events_of_people(db, scope, [person], names, first, limit=MAX_LOOKED_BACK)
-        many = await store.list_events_for_many(db, scope, names, first, limit=MAX_LOOKED_BACK)
-        topics = {event.topic_id for event in many if event.topic_id is not None}
-        members = await store.list_memberships(db, scope, topics, people)
+        many = list[EmittedEvent]()
         of_people: defaultdict[SubscriberId, list[EmittedEvent]] = defaultdict(list)
-        for event in own:
-            if event.subscriber_id is not None:
-                of_people[event.subscriber_id].append(event)
+        for name in names:
+            for event in await self._list_of_people(people, name, since):
+                if event.subscriber_id is not None:
+                    of_people[event.subscriber_id].append(event)
+            scope = (self._db, self._environment_id, name, since)
+            many += await store.list_events_for_many(*scope, limit=MAX_LOOKED_BACK)
+        topics = {event.topic_id for event in many if event.topic_id is not None}
+        members = await store.list_memberships(self._db, self._environment_id, topics, people)
         self._memory = _Memory(dict(of_people), many, frozenset(members))
+
+    async def _list_of_people(self, people: Collection[SubscriberId], name: str, since: Millis) -> list[EmittedEvent]:
+        list_events = partial(store.list_events_of_people, self._db, self._environment_id, limit=MAX_LOOKED_BACK)
+        together = await list_events(people, name, since)
+        if len(together) < MAX_LOOKED_BACK or len(people) == 1:
+            return together
+        # Many events about some of them must not hide those about others.
+        return [event for person in sorted(people) for event in await list_events([person], name, since)]
 
 
 def _has_steps_left(run: Run) -> bool:

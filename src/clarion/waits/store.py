@@ -42,16 +42,17 @@ LIST_BUSY = sql(f"""
 LIST_PENDING_LANES = sql("""
     SELECT lane, min(created_at) AS since FROM (
         SELECT lane, created_at FROM emitted_events
-        WHERE environment_id = :environment_id AND pending = 1 ORDER BY id LIMIT :limit
+        WHERE environment_id = :environment_id AND pending = 1 ORDER BY created_at, id LIMIT :limit
     ) AS first GROUP BY lane
 """)
 LIST_PENDING = sql(f"""
     SELECT {_EVENT} FROM emitted_events
-    WHERE environment_id = :environment_id AND pending = 1 AND {IN_LANES} ORDER BY id LIMIT :limit
+    WHERE environment_id = :environment_id AND pending = 1 AND {IN_LANES} ORDER BY created_at, id LIMIT :limit
 """)
 FIND_PENDING_FOR_MANY = sql(f"""
     SELECT {_EVENT}, position FROM emitted_events
-    WHERE environment_id = :environment_id AND pending = 1 AND lane = -1 ORDER BY id LIMIT 1 {{skip_locked}}
+    WHERE environment_id = :environment_id AND pending = 1 AND lane = -1
+    ORDER BY created_at, id LIMIT 1 {{skip_locked}}
 """)
 MARK_OFFERED = sql("""
     UPDATE emitted_events SET pending = 0 WHERE environment_id = :environment_id AND id {any:ids}
@@ -61,13 +62,13 @@ UPDATE_POSITION = sql("""
 """)
 LIST_EVENTS_OF_PEOPLE = sql(f"""
     SELECT {_EVENT} FROM emitted_events
-    WHERE environment_id = :environment_id AND subscriber_id {{any:people}} AND name {{any:names}} AND id >= :first
-    ORDER BY id LIMIT :limit
+    WHERE environment_id = :environment_id AND subscriber_id {{any:people}} AND name = :name AND created_at >= :since
+    LIMIT :limit
 """)
 LIST_EVENTS_FOR_MANY = sql(f"""
     SELECT {_EVENT} FROM emitted_events
-    WHERE environment_id = :environment_id AND lane = -1 AND name {{any:names}} AND id >= :first
-    ORDER BY id LIMIT :limit
+    WHERE environment_id = :environment_id AND lane = -1 AND name = :name AND created_at >= :since
+    ORDER BY created_at LIMIT :limit
 """)
 LIST_MEMBERSHIPS = sql("""
     SELECT topic_id, subscriber_id FROM topic_subscriptions
@@ -76,7 +77,7 @@ LIST_MEMBERSHIPS = sql("""
 
 LIST_WAITS_OF_PEOPLE = sql(f"""
     SELECT {_WAIT} FROM event_waits
-    WHERE environment_id = :environment_id AND subscriber_id {{any:people}} AND matched IS NULL ORDER BY job_id
+    WHERE environment_id = :environment_id AND subscriber_id {{any:people}} AND matched IS NULL
 """)
 LIST_WAITS_FOR = sql(f"""
     SELECT {_WAIT} FROM event_waits
@@ -195,23 +196,23 @@ async def list_events_of_people(
     db: Connection,
     environment_id: EnvironmentId,
     people: Collection[SubscriberId],
-    names: Collection[str],
-    first: bytes,
+    name: str,
+    since: Millis,
     *,
     limit: int,
 ) -> list[EmittedEvent]:
-    """The first events about these people that are kept, from an id on."""
-    scope = {"environment_id": environment_id, "first": first, "limit": limit}
-    rows = await db.fetch(LIST_EVENTS_OF_PEOPLE, **scope, people=list(people), names=sorted(names))
+    """Events of a name about these people that are kept, since a moment; of one person, the first ones."""
+    scope = {"environment_id": environment_id, "name": name, "since": since, "limit": limit}
+    rows = await db.fetch(LIST_EVENTS_OF_PEOPLE, **scope, people=list(people))
     return [_event(environment_id, row) for row in rows]
 
 
 async def list_events_for_many(
-    db: Connection, environment_id: EnvironmentId, names: Collection[str], first: bytes, *, limit: int
+    db: Connection, environment_id: EnvironmentId, name: str, since: Millis, *, limit: int
 ) -> list[EmittedEvent]:
-    """The first events for topics and for everyone that are kept, from an id on."""
-    scope = {"environment_id": environment_id, "first": first, "limit": limit}
-    return [_event(environment_id, row) for row in await db.fetch(LIST_EVENTS_FOR_MANY, **scope, names=sorted(names))]
+    """The first events of a name for topics and for everyone that are kept, since a moment."""
+    scope = {"environment_id": environment_id, "name": name, "since": since, "limit": limit}
+    return [_event(environment_id, row) for row in await db.fetch(LIST_EVENTS_FOR_MANY, **scope)]
 
 
 async def list_memberships(

@@ -25,6 +25,7 @@ emitted_events = Table(
     Index(
         "emitted_events_pending",
         "environment_id",
+        "created_at",
         "id",
         "lane",
         sqlite_where=text(_PENDING),
@@ -38,12 +39,12 @@ emitted_events = Table(
         sqlite_where=text(_HAS_SOURCE),
         postgresql_where=text(_HAS_SOURCE),
     ),
-    Index("emitted_events_person", "environment_id", "subscriber_id", "name", "id"),
+    Index("emitted_events_person", "environment_id", "subscriber_id", "name", "created_at"),
     Index(
         "emitted_events_many",
         "environment_id",
         "name",
-        "id",
+        "created_at",
         sqlite_where=text(_OF_MANY),
         postgresql_where=text(_OF_MANY),
     ),

@@ -25,10 +25,10 @@ def upgrade() -> None:
         sa.Column("position", Id),
         sa.Column("created_at", sa.BigInteger, nullable=False),
     )
-    _index("emitted_events", "pending", ["environment_id", "id", "lane"], where="pending = 1")
+    _index("emitted_events", "pending", ["environment_id", "created_at", "id", "lane"], where="pending = 1")
     _index("emitted_events", "source", ["environment_id", "source_key"], unique=True, where="source_key IS NOT NULL")
-    _index("emitted_events", "person", ["environment_id", "subscriber_id", "name", "id"])
-    _index("emitted_events", "many", ["environment_id", "name", "id"], where="lane = -1")
+    _index("emitted_events", "person", ["environment_id", "subscriber_id", "name", "created_at"])
+    _index("emitted_events", "many", ["environment_id", "name", "created_at"], where="lane = -1")
     _index("emitted_events", "age", ["created_at"])
     op.create_table(
         "event_waits",
