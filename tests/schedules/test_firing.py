@@ -176,6 +176,40 @@ async def test_everybody_gets_it_once_in_their_zone(world: ScheduledWorld, to: A
     assert feeds[2] == feeds[3] == [ada, bob, eve, joe]
 
 
+@pytest.mark.parametrize(
+    ("to", "counts"),
+    [
+        ({"type": "Everyone"}, {"Asia/Tokyo": 2, "Europe/Berlin": 1, None: 1}),
+        (["ada", "new", {"topicKey": "news", "exclude": ["bob"]}], {"Asia/Tokyo": 1, "Europe/Berlin": 1, None: 2}),
+        (["eve", {"segmentKey": "gold"}], {"Asia/Tokyo": 1}),
+    ],
+)
+async def test_the_preview_tells_who_would_get_it_when(world: ScheduledWorld, to: Any, counts: dict[Any, int]) -> None:
+    await make_people(world)
+    await world.api.post("/v2/topics/news/subscriptions", json={"subscriberIds": list(PEOPLE)})
+    await make_segment(world.api)
+    await world.begin("2026-01-01T12:00Z", timezone="subscriber", to=to)
+
+    own = (await world.api.get("/v1/schedules/daily/preview")).json()
+    await world.patch(timezone="Europe/Berlin")
+    fixed = (await world.api.get("/v1/schedules/daily/preview")).json()
+    await world.patch(paused=True)
+    paused = (await world.api.get("/v1/schedules/daily/preview")).json()
+
+    assert own["isWhole"]
+    assert {zone.get("timezone"): zone["people"] for zone in own["zones"]} == counts
+    assert own["zones"][0] == {
+        "timezone": "Asia/Tokyo",
+        "at": "2026-01-02T00:00:00.000Z",
+        "local": "2026-01-02T09:00",
+        "people": counts["Asia/Tokyo"],
+    }
+    assert fixed["zones"] == [
+        {"at": "2026-01-02T08:00:00.000Z", "local": "2026-01-02T09:00", "people": sum(counts.values())}
+    ]
+    assert paused["zones"] == []
+
+
 async def test_named_people_alone_make_no_triggers_for_other_zones(world: ScheduledWorld) -> None:
     await make_people(world)
     await world.begin("2026-01-01T12:00Z", timezone="subscriber", to=["bob", "eve"])

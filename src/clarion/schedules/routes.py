@@ -1,6 +1,7 @@
 """Schedules: create, list, read, change, delete, and what they did."""
 
 from collections.abc import Mapping
+from functools import partial
 from itertools import islice
 
 from msgspec import UNSET
@@ -11,18 +12,22 @@ from clarion.bus import Signal
 from clarion.clock import Millis, iso_text
 from clarion.errors import Malformed
 from clarion.http.input.unknown import InputWarning
-from clarion.http.operation import Call, Transaction, operation
+from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.http.pages import CursorPage, list_cursor_page
+from clarion.http.wire import given
 from clarion.ids import ScheduleId, ScheduleKey
 from clarion.schedules import actions, store
 from clarion.schedules.model import SHOWN_MOMENTS, ScheduleRun, ScheduleStatus, TriggerSchedule
 from clarion.schedules.moments import list_moments
+from clarion.schedules.preview import preview_schedule as count_people
 from clarion.schedules.reading import read_changes
 from clarion.schedules.wire import (
     CountedScheduleRunOut,
     ScheduleIn,
     ScheduleMomentOut,
     SchedulePatch,
+    SchedulePreviewItemOut,
+    SchedulePreviewOut,
     ScheduleQuery,
     ScheduleRunsOut,
     ScheduleRunsQuery,
@@ -114,6 +119,32 @@ async def list_schedule_runs(call: Call, schedule_key: ScheduleKey, query: Sched
     )
 
 
+@operation(
+    "GET",
+    "/v1/schedules/{scheduleKey}/preview",
+    scope=Scope.SCHEDULES_READ,
+    also=(Scope.SUBSCRIBERS_READ, Scope.TOPICS_READ, Scope.SEGMENTS_READ),
+    transaction=Transaction.NONE,
+    limit=LimitCategory.CONFIGURATION,
+)
+async def preview_schedule(call: DetachedCall, schedule_key: ScheduleKey) -> SchedulePreviewOut:
+    """Tell who would get what a schedule triggers next, and when: in each time zone, with counts of people of now."""
+    read = partial(store.get_schedule, environment_id=call.environment_id, key=schedule_key)
+    preview = await count_people(call.database, await call.database.read(read), call.now)
+    return SchedulePreviewOut(
+        zones=[
+            SchedulePreviewItemOut(
+                timezone=given(zone.timezone),
+                at=iso_text(zone.moment),
+                local=_local_text(zone.moment, zone.shown_timezone),
+                people=zone.people,
+            )
+            for zone in preview.zones
+        ],
+        is_whole=preview.is_whole,
+    )
+
+
 def _writer(call: Call) -> actions.ScheduleWriter:
     return actions.ScheduleWriter(environment_id=call.environment_id, has_scope=call.caller.has_scope, now=call.now)
 
@@ -133,8 +164,9 @@ def _show(schedule: TriggerSchedule, last: Mapping[ScheduleId, ScheduleRun], now
     zone = timing.shown_timezone
     is_active = schedule.status is ScheduleStatus.ACTIVE
     moments = islice(list_moments(timing, max(schedule.done_until, now), zone), SHOWN_MOMENTS) if is_active else ()
-    shown = [
-        ScheduleMomentOut(at=iso_text(moment), local=local_time(moment, zone_of(zone)).isoformat(timespec="minutes"))
-        for moment in moments
-    ]
+    shown = [ScheduleMomentOut(at=iso_text(moment), local=_local_text(moment, zone)) for moment in moments]
     return TriggerScheduleOut.of(schedule, shown, last.get(schedule.id))
+
+
+def _local_text(moment: Millis, zone: str) -> str:
+    return local_time(moment, zone_of(zone)).isoformat(timespec="minutes")

@@ -173,6 +173,24 @@ class ScheduleRunsOut(Wire):
     """What the schedule did last, newest first; the last 200 are kept."""
 
 
+class SchedulePreviewItemOut(Wire):
+    timezone: str | UnsetType = UNSET
+    """The zone of these people; absent: all, or those without one."""
+    at: DateTimeText
+    """When they would be notified next."""
+    local: str
+    """What the clocks show then."""
+    people: int
+    """How many people there are now."""
+
+
+class SchedulePreviewOut(Wire):
+    zones: list[SchedulePreviewItemOut]
+    """In the order of their moments; one for all people unless the time zone is that of each person."""
+    is_whole: bool
+    """Whether all people were counted: up to 10,000 are looked at."""
+
+
 class TriggerScheduleOut(Wire):
     id: str = field(name="_id")
     identifier: str
