@@ -59,7 +59,7 @@ class SchedulePreview(Struct, frozen=True, kw_only=True):
     """Whether all people were counted."""
 
 
-class _Counted:
+class _ZonesOfPeople:
     """The people who were found, each once, with their zones."""
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class _Counted:
 
 async def preview_schedule(database: Database, schedule: TriggerSchedule, now: Millis) -> SchedulePreview:
     """Count people by zone as they are now; a zone without any is left out."""
-    counted = _Counted()
+    counted = _ZonesOfPeople()
     wanted = read_wanted(schedule)
     await database.scan(partial(_count_listed, schedule=schedule, wanted=wanted, counted=counted))
     if wanted is not None and segments_of(wanted):
@@ -105,7 +105,9 @@ def _preview_zone(schedule: TriggerSchedule, zone: str | None, people: int, afte
     return ZonePreview(moment=moment, timezone=zone, shown_timezone=shown, people=people)
 
 
-async def _count_listed(db: Connection, *, schedule: TriggerSchedule, wanted: Wanted | None, counted: _Counted) -> None:
+async def _count_listed(
+    db: Connection, *, schedule: TriggerSchedule, wanted: Wanted | None, counted: _ZonesOfPeople
+) -> None:
     """Everyone, or the people who are named and the members of topics."""
     scope: dict[str, Any] = {"environment_id": schedule.environment_id, "limit": MAX_COUNTED + 1}
     if wanted is None:
@@ -127,7 +129,7 @@ async def _count_listed(db: Connection, *, schedule: TriggerSchedule, wanted: Wa
 
 
 async def _count_segments(
-    database: Database, environment_id: EnvironmentId, wanted: Wanted, counted: _Counted, now: Millis
+    database: Database, environment_id: EnvironmentId, wanted: Wanted, counted: _ZonesOfPeople, now: Millis
 ) -> None:
     targets = segments_of(wanted)
     keys = [SegmentKey(target.segment_key) for target in targets]
