@@ -170,6 +170,28 @@ async def test_a_version_goes_long_after_it_was_replaced_unless_a_run_needs_it(
     assert [len(one["jobs"]) for one in await world.events(after="2020-01-01")] == [2]
 
 
+async def test_a_version_that_was_made_for_runs_goes_when_none_goes_on_with_it(
+    world: World, database: Database
+) -> None:
+    digest = step("digest", "Digest", type="regular", amount=1, unit="days")
+    wait = {**step("delay", type="regular", amount=200, unit="days"), "name": "Wait"}
+    made = await world.make_workflow(digest)
+    steps = [{**digest, "_id": made["steps"][0]["_id"]}, wait, in_app("last")]
+    await world.trigger("ada")
+    await world.work()
+    await world.api.put("/v2/workflows/welcome", json={"name": "Welcome", "active": True, "steps": steps})
+    await world.work(after=DAY)
+    counts = []
+    for days in (100, 110, 40):
+        await world.work(after=days * DAY)
+        await delete_old(database, world.clock)
+        counts.append((await count_rows(database, world.api.environment.id, "workflow_versions"))["workflow_versions"])
+
+    # The saved ones, of which Ada's trigger needs the first, and that of her run until it is deleted.
+    assert counts == [3, 3, 2]
+    assert await world.feed() == ["last"]
+
+
 async def test_a_walk_goes_on_where_it_stopped_and_looks_once_a_day_at_what_was_needed(
     world: World, database: Database
 ) -> None:

@@ -74,7 +74,7 @@ async def start_runs(
         if recipient.refusal is not None:
             _refuse(run, recipient.refusal, now)
         runs.append(run)
-    await _add_preferences(db, environment_id, runs)
+    await add_preferences(db, environment_id, runs)
     return runs
 
 
@@ -124,7 +124,7 @@ async def load_runs(db: Connection, environment_id: EnvironmentId, ids: Iterable
         if run_id in rows
     ]
     await _add_digest_events(db, environment_id, runs)
-    await _add_preferences(db, environment_id, runs)
+    await add_preferences(db, environment_id, runs)
     return runs
 
 
@@ -191,7 +191,7 @@ def _text(moment: Millis | None) -> str | None:
     return None if moment is None else iso_text(moment)
 
 
-async def _add_preferences(db: Connection, environment_id: EnvironmentId, runs: Sequence[Run]) -> None:
+async def add_preferences(db: Connection, environment_id: EnvironmentId, runs: Sequence[Run]) -> None:
     """What each person switched, and what they have at providers where a step asks for it."""
     if not runs:
         return

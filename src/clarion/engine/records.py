@@ -94,6 +94,10 @@ class Run(Struct, kw_only=True):
     links: PersonalLinks | None = None
     """None: this service has no public address."""
     is_new: bool = False
+    is_moved: bool = False
+    """Whether it goes on with another version than it is stored with."""
+    dropped_jobs: list[JobId] = []
+    """Those of steps that it does not come to any more, because it was moved."""
     digested_into: NotificationId | None = None
     messages: list[NewMessage] = []
     requests: list[NewRequest] = []

@@ -15,6 +15,7 @@ from clarion.engine.advance import Advance
 from clarion.engine.claim import Claim, claim_next, settle_claim
 from clarion.engine.layouts import add_layouts
 from clarion.engine.load import start_runs
+from clarion.engine.moving import follow_newest
 from clarion.engine.recipients import Recipient
 from clarion.engine.records import Run, make_links
 from clarion.engine.requests import insert_requests
@@ -100,6 +101,7 @@ async def run_claim(
     if any(one.topic is not None or one.trigger.recipients.segments for one in recipients):
         recipients, has_postponed = await apply_topic_rules(db, environment_id, recipients, now)
     has_triggered = False
+    await follow_newest(db, environment_id, claim.due, now)
     runs = [*claim.due, *await start_runs(db, environment_id, recipients, now)]
     if runs:
         version = claim.configuration_version

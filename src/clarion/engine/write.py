@@ -8,7 +8,7 @@ from clarion.db.port import Connection
 from clarion.db.query import Insert, sql
 from clarion.engine.records import NewMessage, Run
 from clarion.ids import EnvironmentId
-from clarion.jobs.store import insert_jobs, update_jobs
+from clarion.jobs.store import delete_pending, insert_jobs, update_jobs
 from clarion.jsontext import json_text
 from clarion.runs.notifications.model import step_mask
 from clarion.runs.status import STORED, decide_run_status, settle_run_statuses
@@ -20,6 +20,11 @@ from clarion.webhooks.model import EventType
 POINT_TO_DIGEST = sql("""
     UPDATE notifications SET digested_into = :digested_into, updated_at = :now
     {each: environment_id uuid, id uuid, digested_into uuid}
+    WHERE environment_id = :environment_id AND id = :id
+""")
+POINT_TO_VERSION = sql("""
+    UPDATE notifications SET version_id = :version_id, step_types = :step_types, updated_at = :now
+    {each: environment_id uuid, id uuid, version_id uuid, step_types integer}
     WHERE environment_id = :environment_id AND id = :id
 """)
 
@@ -40,12 +45,24 @@ async def write_runs(db: Connection, environment_id: EnvironmentId, runs: Sequen
             for run in merged
         ],
     )
+    await _write_moved(db, environment_id, [run for run in runs if run.is_moved], now)
     new_jobs = ((run.id, run.step_of(job).type, job) for run in runs for job in run.jobs if job.is_new)
     await insert_jobs(db, environment_id, new_jobs, now)
     changed = (job for run in runs for job in run.jobs if job.changed and not job.is_new)
     await update_jobs(db, environment_id, changed, now)
     await settle_run_statuses(db, environment_id, (run.id for run in runs if not run.is_new), now)
     await _insert(db, MESSAGES, [_message_row(environment_id, run, one, now) for run in runs for one in run.messages])
+
+
+async def _write_moved(db: Connection, environment_id: EnvironmentId, runs: Sequence[Run], now: Millis) -> None:
+    """Of runs that go on with another version: this, and that the jobs of other steps are gone."""
+    dropped = [job_id for run in runs for job_id in run.dropped_jobs]
+    if dropped:
+        await delete_pending(db, environment_id, dropped)
+    scope = {"environment_id": environment_id, "now": now}
+    masks = {run.version.id: step_mask(step.type for step in run.version.steps if step.active) for run in runs}
+    rows = [{**scope, "id": run.id, "version_id": run.version.id, "step_types": masks[run.version.id]} for run in runs]
+    await _many(db, POINT_TO_VERSION, rows)
 
 
 async def _many(db: Connection, query: Any, rows: list[dict[str, Any]]) -> None:

@@ -45,6 +45,8 @@ RULES: dict[str | None, Rule] = {
     DetailCode.DIGEST_PROMOTED: waiting.digest_promoted,
     DetailCode.DIGEST_EXTENDED: waiting.digest_extended,
     DetailCode.DIGEST_LENGTH_INVALID: waiting.digest_length_invalid,
+    DetailCode.VERSION_FOLLOWED: waiting.version_followed,
+    DetailCode.VERSION_KEPT: waiting.version_kept,
     DetailCode.DIGEST_FLUSHED: decide_always(
         DecisionKind.DIGEST, Verdict.PASSED, "A request let the digest go on before its time (POST /v1/digests/flush)."
     ),

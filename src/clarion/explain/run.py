@@ -123,14 +123,14 @@ def _list_beginnings(run: StoredRun, now: Millis) -> Iterator[Decision]:
         return
     at = run.notification.created_at if trigger is None else trigger.created_at
     triggered = triggered_text(workflow.name, at, run.facts.accepted_at, now)
-    summary = f"{triggered}; version {version.number} ran."
-    values = {"workflowId": workflow.key, "version": version.number, "critical": run.was_critical}
+    summary = f"{triggered}; {version.numbers_text} ran."
+    values = {"workflowId": workflow.key, "version": version.shown_number, "critical": run.was_critical}
     yield derived(at, kind, Verdict.PASSED, summary, values)
     remedy = "Switch the step on and save the workflow; later triggers run it."
     for step in version.steps:
         if not step.active:
-            summary = f"The step '{step.name}' is switched off in version {version.number}."
-            off = {"version": version.number, "active": False}
+            summary = f"The step '{step.name}' is switched off in version {version.shown_number}."
+            off = {"version": version.shown_number, "active": False}
             decision = derived(at, kind, Verdict.STOPPED, summary, off, remedy)
             yield replace(decision, step_id=step.step_id, channel=step.channel)
 

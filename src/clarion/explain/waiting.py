@@ -50,6 +50,19 @@ def digest_extended(observed: Observed) -> Decision:
     return _decision(observed, DecisionKind.DIGEST, Verdict.WAITING, summary, remedy)
 
 
+def version_followed(observed: Observed) -> Decision:
+    before, after = observed.raw.get("from"), observed.raw.get("to")
+    summary = f"The workflow was changed meanwhile: the run goes on with version {after}, not with version {before}."
+    remedy = "`version` of the digest step: with `pinned`, the run goes on with the version that it started with."
+    return _decision(observed, DecisionKind.DIGEST, Verdict.PASSED, summary, remedy)
+
+
+def version_kept(observed: Observed) -> Decision:
+    before, after = observed.raw.get("from"), observed.raw.get("to")
+    summary = f"Version {after} of the workflow has not got this step: the run goes on with version {before}."
+    return _decision(observed, DecisionKind.DIGEST, Verdict.PASSED, summary)
+
+
 def digest_length_invalid(observed: Observed) -> Decision:
     raw = observed.raw
     instead = "it went on at once if no digest was open"

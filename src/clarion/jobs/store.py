@@ -98,6 +98,9 @@ PROMOTE_LATER_JOBS = sql("""
     UPDATE jobs SET status = 'pending', updated_at = :now
     WHERE environment_id = :environment_id AND notification_id = :run_id AND step > :step AND status = 'merged'
 """)
+DELETE_PENDING = sql("""
+    DELETE FROM jobs WHERE environment_id = :environment_id AND id {any:ids} AND status = 'pending'
+""")
 WAKE = sql("""
     UPDATE jobs SET due_at = :now, updated_at = :now
     WHERE environment_id = :environment_id AND id {any:ids} AND status = 'delayed' AND queue = 1 AND due_at > :now
@@ -269,6 +272,11 @@ async def promote(
     await db.execute(PROMOTE_JOB, **scope, id=job_id, due_at=due_at, now=now, detail=json_text(detail))
     await db.execute(PROMOTE_LATER_JOBS, **scope, run_id=row["notification_id"], step=row["step"], now=now)
     return NotificationId(row["notification_id"])
+
+
+async def delete_pending(db: Connection, environment_id: EnvironmentId, job_ids: Sequence[JobId]) -> None:
+    """Delete jobs of steps that their runs do not come to any more; the caller holds the lanes."""
+    await db.execute(DELETE_PENDING, environment_id=environment_id, ids=list(job_ids))
 
 
 async def wake(db: Connection, environment_id: EnvironmentId, job_ids: Sequence[JobId], now: Millis) -> list[JobId]:

@@ -26,6 +26,7 @@ WALKS: tuple[Walk, ...] = (
     records.RESPONSES,
     records.RECEIPTS,
     versions.WALK,
+    versions.MOVED_WALK,
     layouts.WALK,
     memory.WINDOWS,
     memory.PASSES,

@@ -7,7 +7,7 @@ there is such a trigger from the time between the version and the next one.
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
-from clarion.clock import Millis
+from clarion.clock import DAY, Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import Query, sql
 from clarion.environments.options import DataKind
@@ -27,7 +27,21 @@ LIST_OLD = sql("""
         SELECT w.version_id FROM workflows AS w WHERE w.environment_id = v.environment_id AND w.id = v.workflow_id
     ) AS current_id
     FROM workflow_versions AS v
-    WHERE v.environment_id = :environment_id AND v.id > :after AND v.id <= :oldest ORDER BY v.id LIMIT :limit
+    WHERE v.environment_id = :environment_id AND v.id > :after AND v.id <= :oldest AND v.moved IS NULL
+    ORDER BY v.id LIMIT :limit
+""")
+LIST_MOVED = sql("""
+    SELECT v.id, v.created_at FROM workflow_versions AS v
+    WHERE v.environment_id = :environment_id AND v.id > :after AND v.id <= :oldest AND v.moved IS NOT NULL
+    ORDER BY v.id LIMIT :limit
+""")
+# Runs that go on with a version were started before it was made, apart from those whose triggers waited in a backlog.
+COUNT_RUNS = sql("""
+    SELECT count(*) AS looked_at, COALESCE(sum(CASE WHEN n.version_id = :version_id THEN 1 ELSE 0 END), 0) AS own
+    FROM (
+        SELECT version_id FROM notifications
+        WHERE environment_id = :environment_id AND id <= :last ORDER BY id LIMIT :limit
+    ) AS n
 """)
 COUNT_TRIGGERS = sql("""
     SELECT count(*) AS looked_at, COALESCE(sum(CASE WHEN t.version_id = :version_id THEN 1 ELSE 0 END), 0) AS own
@@ -73,6 +87,25 @@ async def _may_be_needed(db: Connection, scope: WalkScope, version: Row) -> bool
     return row is None or row["own"] > 0 or row["looked_at"] >= _MAX_TRIGGERS
 
 
+async def choose_moved(db: Connection, scope: WalkScope, after: bytes, limit: int) -> WalkPage:
+    """The next page of versions that nobody saved, and with which no run goes on any more."""
+    oldest = scope.oldest_id(DataKind.WORKFLOW_VERSIONS)
+    rows = await db.fetch(LIST_MOVED, environment_id=scope.environment_id, after=after, oldest=oldest, limit=limit)
+    unneeded = [row for row in rows if not await _has_runs(db, scope, row)]
+    return page_of(rows, unneeded, limit, end=oldest)
+
+
+async def _has_runs(db: Connection, scope: WalkScope, version: Row) -> bool:
+    row = await db.fetch_one(
+        COUNT_RUNS,
+        environment_id=scope.environment_id,
+        version_id=version["id"],
+        last=last_id(Millis(version["created_at"] + DAY)),
+        limit=_MAX_TRIGGERS,
+    )
+    return row is None or row["own"] > 0 or row["looked_at"] >= _MAX_TRIGGERS
+
+
 async def delete(db: Connection, scope: WalkScope, rows: Sequence[Row]) -> Deleted:
     ids = [row["id"] for row in rows]
     await db.execute(DELETE_NOTES, environment_id=scope.environment_id, ids=ids)
@@ -84,6 +117,15 @@ WALK = Walk(
     kind=DataKind.WORKFLOW_VERSIONS,
     horizon_of=(DataKind.WORKFLOW_VERSIONS,),
     choose=choose,
+    delete=delete,
+    due=DUE,
+    page_size=50,
+)
+MOVED_WALK = Walk(
+    name="moved workflow versions",
+    kind=DataKind.WORKFLOW_VERSIONS,
+    horizon_of=(DataKind.WORKFLOW_VERSIONS,),
+    choose=choose_moved,
     delete=delete,
     due=DUE,
     page_size=50,

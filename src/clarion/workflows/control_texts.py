@@ -120,6 +120,11 @@ TEXTS: dict[StepType, Mapping[str, ControlText]] = {
                 "count": ControlText("Count", "How many; without it, up to 500.", 10),
             },
         ),
+        "version": ControlText(
+            "Goes on with",
+            "The latest version of the workflow, if that has the step still, or the one that the run started with.",
+            "latest",
+        ),
         "extendToSchedule": _EXTEND,
         "skip": _SKIP,
     },

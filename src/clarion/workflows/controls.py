@@ -67,6 +67,11 @@ class DigestType(StrEnum):
     TIMED = "timed"
 
 
+class VersionChoice(StrEnum):
+    LATEST = "latest"
+    PINNED = "pinned"
+
+
 class RetainOrder(StrEnum):
     ASC = "asc"
     DESC = "desc"
@@ -201,6 +206,7 @@ class DigestControls(WaitControls):
     max_items: ItemLimit | None = None
     dynamic_key: str | None = None
     retain: RetainedEvents | None = None
+    version: VersionChoice | None = None
     extend_to_schedule: bool | None = None
 
     @property

@@ -15,7 +15,7 @@ from clarion.workflows.model import Step
 SHOWN_AS_CUSTOM: Final = frozenset(
     {StepType.BRANCH, StepType.EXIT, StepType.TRIGGER, StepType.TOOL, StepType.WAIT_FOR, StepType.HTTP_REQUEST}
 )
-KEPT_CONTROLS: Final = {StepType.DIGEST: frozenset({"slideUpTo", "maxItems", "dynamicKey", "retain"})}
+KEPT_CONTROLS: Final = {StepType.DIGEST: frozenset({"slideUpTo", "maxItems", "dynamicKey", "retain", "version"})}
 """Controls of known types that those clients leave out when they write a step back, because they do not know them."""
 CONTENT: Final = "custom"
 _SKIP: Final = "skip"

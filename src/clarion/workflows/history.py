@@ -116,7 +116,7 @@ _NOTE = "n.kind, n.source_id, n.actor_type, n.actor_id, n.actor_name, n.changes"
 # A version never changes, so that the order of `updatedAt` is that of their creation.
 _SOURCE = """
     (SELECT v.environment_id, v.id, v.workflow_id, v.number, v.created_at, v.created_at AS updated_at
-     FROM workflow_versions AS v) AS t
+     FROM workflow_versions AS v WHERE v.moved IS NULL) AS t
     LEFT JOIN workflow_version_notes AS n ON n.environment_id = t.environment_id AND n.id = t.id
 """
 
@@ -132,7 +132,7 @@ FIND_NOTE = sql(f"""
 """)
 FIND_VERSION_BY_ID = sql(f"""
     SELECT {VERSION_COLUMNS} FROM workflow_versions
-    WHERE environment_id = :environment_id AND id = :id AND workflow_id = :workflow_id
+    WHERE environment_id = :environment_id AND id = :id AND workflow_id = :workflow_id AND moved IS NULL
 """)
 FIND_VERSION_BY_NUMBER = sql(f"""
     SELECT {VERSION_COLUMNS} FROM workflow_versions

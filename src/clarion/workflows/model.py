@@ -194,6 +194,20 @@ class Workflow(Struct, frozen=True, kw_only=True, dict=True):
         return f"{kebab(self.name)}{_SLUG_MARK}{id_base62(self.id)}"
 
 
+class MovedFrom(Struct, frozen=True, kw_only=True):
+    """What a version is made of whose runs go on with another version than they started with."""
+
+    base_id: WorkflowVersionId
+    """The version up to the position, which may be made of others itself."""
+    base_number: int
+    """Of the saved version that its runs started with."""
+    onto_id: WorkflowVersionId
+    onto_number: int
+    position: int
+    keeps_step: bool
+    """Whether the step at the position is as in the first version; else it is as in the second one."""
+
+
 class WorkflowVersion(Struct, frozen=True, kw_only=True, dict=True):
     environment_id: EnvironmentId
     id: WorkflowVersionId
@@ -204,6 +218,25 @@ class WorkflowVersion(Struct, frozen=True, kw_only=True, dict=True):
     payload_schema: dict[str, Any] | None
     validate_payload: bool
     created_at: Millis
+    moved: MovedFrom | None = None
+    """None: it is as somebody saved it."""
+
+    @property
+    def onto_id(self) -> WorkflowVersionId:
+        """The saved version that its runs go on with."""
+        return self.id if self.moved is None else self.moved.onto_id
+
+    @property
+    def shown_number(self) -> int:
+        """The number of that version."""
+        return self.number if self.moved is None else self.moved.onto_number
+
+    @property
+    def numbers_text(self) -> str:
+        """The numbers of the saved versions that its runs began and go on with."""
+        if self.moved is None:
+            return f"version {self.number}"
+        return f"version {self.moved.base_number} and then version {self.moved.onto_number}"
 
     def find_step(self, reference: str) -> Step | None:
         return find_step(self.steps, reference)

@@ -29,6 +29,7 @@ from clarion.workflows.controls import (
     Target,
     ThrottleControls,
     ThrottleType,
+    VersionChoice,
 )
 from clarion.workflows.issues import list_missing
 
@@ -40,7 +41,7 @@ _NULL: Schema = {"type": "null"}
 _ORDERS = {
     frozenset(one.value for one in kind): [one.value for one in kind]
     for kind in (
-        *(Target, EditorType, Unit, DelayType, DigestType, RetainOrder, ThrottleType),
+        *(Target, EditorType, Unit, DelayType, DigestType, RetainOrder, ThrottleType, VersionChoice),
         *(OnTimeout, WaitSince, HttpMethod, OnFailure),
     )
 }

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
+
 from clarion.cache import CacheSlot
 from clarion.clock import Millis
 from clarion.db.port import Connection, Row
@@ -13,6 +15,7 @@ from clarion.jsontext import json_text, json_value
 from clarion.tracking.model import decode_override
 from clarion.waits.store import insert_awaited
 from clarion.workflows.model import (
+    MovedFrom,
     PreferenceLayer,
     Workflow,
     WorkflowVersion,
@@ -21,6 +24,7 @@ from clarion.workflows.model import (
     find_workflow_id,
 )
 
+_decode_moved = msgspec.json.Decoder(MovedFrom).decode
 _VERSIONS: CacheSlot[tuple[EnvironmentId, WorkflowVersionId], WorkflowVersion] = CacheSlot(limit=1024)
 
 WORKFLOW_COLUMNS = columns_of(Workflow)
@@ -38,9 +42,9 @@ INSERT_WORKFLOW = sql("""
 """)
 INSERT_VERSION = sql("""
     INSERT INTO workflow_versions (
-        environment_id, id, workflow_id, number, steps, payload_schema, validate_payload, created_at
+        environment_id, id, workflow_id, number, steps, payload_schema, validate_payload, created_at, moved
     ) VALUES (
-        :environment_id, :id, :workflow_id, :number, :steps, :payload_schema, :validate_payload, :created_at
+        :environment_id, :id, :workflow_id, :number, :steps, :payload_schema, :validate_payload, :created_at, :moved
     )
 """)
 _BY_KEY = f"""
@@ -108,6 +112,7 @@ async def insert_version(db: Connection, version: WorkflowVersion) -> None:
         payload_schema=None if version.payload_schema is None else json_text(version.payload_schema),
         validate_payload=version.validate_payload,
         created_at=version.created_at,
+        moved=None if version.moved is None else json_text(version.moved),
     )
     await insert_awaited(db, version.environment_id, version.awaited_events)
 
@@ -228,6 +233,7 @@ def version_of(row: Row) -> WorkflowVersion:
             "steps": decode_steps(row["steps"]),
             "payload_schema": json_value(row["payload_schema"]),
             "validate_payload": bool(row["validate_payload"]),
+            "moved": None if row["moved"] is None else _decode_moved(row["moved"]),
         }
     )
 

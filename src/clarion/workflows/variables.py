@@ -230,6 +230,15 @@ def find_unknown_variables(
     return by_step
 
 
+def list_payload_uses(step: Step) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield where the step asks for a value of the payload, and the names on the way to it."""
+    for prefix, part in list_parts(step):
+        for path, meant in _list_uses(prefix, part, _list_texts(step, part)):
+            names = meant[0]
+            if names[0] == "payload" and len(names) > 1 and None not in names:
+                yield path, [str(name) for name in names[1:]]
+
+
 def _scope_of(version: WorkflowVersion, step: Step, env_keys: Collection[str] | None) -> dict[str, Any]:
     scope = describe_variables(version, step, whole=True, env_keys=env_keys)
     if not version.validate_payload:

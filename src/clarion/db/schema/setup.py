@@ -44,6 +44,7 @@ workflow_versions = Table(
     text_("payload_schema", optional=True),  # JSON
     flag("validate_payload"),
     moment("created_at"),
+    text_("moved", optional=True),  # JSON: what it is made of, if nobody saved it; its number is negative then
     Index("workflow_versions_number", "environment_id", "workflow_id", "number", unique=True),
 )
 

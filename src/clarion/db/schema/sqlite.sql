@@ -760,7 +760,7 @@ CREATE TABLE workflow_versions (
     steps TEXT NOT NULL,
     payload_schema TEXT,
     validate_payload BOOLEAN NOT NULL,
-    created_at BIGINT NOT NULL,
+    created_at BIGINT NOT NULL, moved TEXT,
     PRIMARY KEY (environment_id, id)
 );
 CREATE TABLE workflows (
@@ -889,4 +889,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0048', '0033..0048');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0049', '0033..0049');
