@@ -42,6 +42,7 @@ import clarion.search.routes
 import clarion.segments.routes
 import clarion.sending.dead_letters.routes
 import clarion.sending.suppressions.routes
+import clarion.simulate.impact_routes
 import clarion.simulate.routes
 import clarion.subscribers.addresses.connection_routes
 import clarion.subscribers.addresses.endpoint_routes
@@ -85,6 +86,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.triggers.routes,
     clarion.waits.routes,
     clarion.simulate.routes,
+    clarion.simulate.impact_routes,
     clarion.integrations.health_routes,
     clarion.tracking.usage_routes,
     clarion.subscribers.addresses.connection_routes,

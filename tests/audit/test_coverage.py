@@ -36,6 +36,7 @@ NOT_AUDITED = {
     ("POST", "/v2/environments/{targetEnvironmentId}/diff"): "saves nothing",
     ("PUT", "/v2/workflows/{workflowId}/sync"): "promotes: the log of the target has it (tests/environments/promotion)",
     ("POST", "/v1/simulate"): "saves nothing",
+    ("POST", "/v1/workflows/{workflowId}/impact"): "saves nothing",
     ("POST", "/v1/segments/preview"): "saves nothing",
     (
         "POST",

@@ -145,6 +145,7 @@ def tell_of_workflows(story: Story) -> None:
         "POST /v2/layouts/{layoutId}/duplicate",
         "POST /v2/layouts/{layoutId}/preview",
         "POST /v1/simulate",
+        "POST /v1/workflows/{workflowId}/impact",
         "POST /v1/events/trigger",
         "POST /v1/events/trigger/bulk",
         "POST /v1/events/trigger/broadcast",

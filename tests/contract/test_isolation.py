@@ -102,6 +102,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("PUT", "/v2/workflows/{workflowId}"): {"name": "Taken over", "steps": []},
     ("PATCH", "/v2/workflows/{workflowId}"): {"name": "Taken over"},
     ("POST", "/v2/workflows/{workflowId}/duplicate"): {},
+    ("POST", "/v1/workflows/{workflowId}/impact"): {"steps": []},
     ("POST", "/v2/workflows/{workflowId}/step/{stepId}/preview"): {},
     ("PUT", "/v2/workflows/{workflowId}/sync"): {"targetEnvironmentId": "01a1df28-0000-7000-8000-000000000001"},
     ("PUT", "/v2/layouts/{layoutId}"): {"name": "Taken over"},
