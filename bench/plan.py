@@ -25,6 +25,7 @@ from bench.workloads import (
     stream,
     takeover,
     trigger,
+    waits,
 )
 
 LIMIT_MINUTES = 45
@@ -93,6 +94,7 @@ OWN = (
     OwnWorkload(name="statements", measure=statements.measure, seconds=12),
     OwnWorkload(name="mailbox", measure=mailbox.measure, seconds=35),
     OwnWorkload(name="mails", measure=mails.measure, seconds=33),
+    OwnWorkload(name="waits", measure=waits.measure, seconds=75),
     OwnWorkload(name="sockets", measure=sockets.measure, seconds=90),
     OwnWorkload(name="takeover", measure=takeover.measure, systems=(POSTGRES,), seconds=35),
     OwnWorkload(name="hostile", measure=hostile.measure, seconds=65),
