@@ -74,7 +74,7 @@ soak: install-dev ## twenty minutes of mixed load on each database, by a clock t
 mutants: install-dev ## put SAMPLE=100 small faults into the code, one at a time, and list those that no test notices
 	@$(BIN)/python -m tests.mutants --sample $(SAMPLE) --seed $(SEED)
 
-bench: install-bench ## measure everything in one run of at most 45 minutes; rewrites docs/performance.md
+bench: install-bench ## measure everything in one run of at most 48 minutes; rewrites docs/performance.md
 	@$(BIN)/python -m bench run && $(BIN)/python -m bench report
 
 profile: install-bench ## flame graphs and SQL of WORKLOAD=trigger on SYSTEM=sqlite or postgres

@@ -67,7 +67,7 @@ async def test_activity_has_the_last_run_and_counts_by_channel(
 
 
 def counts(**given: int) -> dict[str, int]:
-    names = ("sent", "failed", "skipped", "canceled", "merged", "waiting", "seen", "read")
+    names = ("sent", "failed", "skipped", "canceled", "merged", "waiting", "seen", "read", "clicked")
     return {name: given.get(name, 0) for name in names}
 
 

@@ -9,12 +9,21 @@ from clarion.clock import SECOND, Millis
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.db.sampling import Counted, SampledRange
-from clarion.ids import EnvironmentId, JobId, NotificationId, WorkflowId, first_id, id_millis, last_id
+from clarion.ids import (
+    EnvironmentId,
+    JobId,
+    NotificationId,
+    WorkflowId,
+    WorkflowVersionId,
+    first_id,
+    id_millis,
+    last_id,
+)
 from clarion.jsontext import json_value
 from clarion.providers.definition.receipts import ReceiptKind
 from clarion.runs.notifications.store import LIST_KINDS_OF_TEMPLATES
 from clarion.runs.status import STATUSES, decide_from_facts, read_fact
-from clarion.vocabulary import Channel, JobStatus, RunStatus
+from clarion.vocabulary import Channel, JobStatus, RunStatus, StepType
 
 _OPENS = frozenset({ReceiptKind.OPENED, ReceiptKind.CLICKED})
 _JOBS_PER_QUERY = 20
@@ -22,7 +31,7 @@ _CHANNELS = ", ".join(f"'{one.value}'" for one in Channel)
 
 _OF_KIND = "environment_id = :environment_id AND workflow_id = :workflow_id AND step_types = :step_types"
 LIST_RUNS = sql(f"""
-    SELECT id, subscriber_id FROM notifications WHERE {_OF_KIND} AND id >= :first AND id <= :last
+    SELECT id, subscriber_id, version_id FROM notifications WHERE {_OF_KIND} AND id >= :first AND id <= :last
     ORDER BY id LIMIT :limit
 """)
 FIND_RUN_BEHIND = sql(f"""
@@ -36,9 +45,10 @@ LIST_FACTS = sql("""
     SELECT type, status, queue, attempt, put_off_since, dead_at FROM jobs
     WHERE environment_id = :environment_id AND notification_id = :id
 """)
-LIST_CHANNEL_JOBS = sql(f"""
-    SELECT id, notification_id, type, status, updated_at FROM jobs
-    WHERE environment_id = :environment_id AND notification_id {{any:ids}} AND type IN ({_CHANNELS})
+LIST_JOBS = sql(f"""
+    SELECT id, notification_id, step, type, status, updated_at, CASE WHEN type = 'branch' THEN outputs END AS outputs
+    FROM jobs
+    WHERE environment_id = :environment_id AND notification_id {{any:ids}} AND type IN ({_CHANNELS}, 'branch')
 """)
 LIST_RECEIPTS = sql("""
     SELECT job_id, delivery FROM messages
@@ -64,17 +74,35 @@ class SampledRun(Struct, frozen=True, kw_only=True):
 
     id: NotificationId
     subscriber_id: bytes
+    version_id: WorkflowVersionId
     weight: float
 
 
 class RunJob(Struct, frozen=True, kw_only=True):
-    """A step of a channel in a run."""
+    """A step of a run that sends through a channel, or a branch."""
 
     id: JobId
     run: SampledRun
-    channel: Channel
+    step: int
+    """Position in the workflow version."""
+    channel: Channel | None
+    """None: it is a branch."""
     status: JobStatus
     updated_at: Millis
+    path: str | None
+    """Of a branch, the path that was taken."""
+
+    @property
+    def place(self) -> tuple[WorkflowVersionId, int]:
+        return self.run.version_id, self.step
+
+
+class Marks(NamedTuple):
+    """What a person did with a message."""
+
+    seen: bool = False
+    read: bool = False
+    clicked: bool = False
 
 
 async def list_kinds(db: Connection, environment_id: EnvironmentId, ids: Sequence[WorkflowId]) -> list[Kind]:
@@ -128,7 +156,7 @@ async def list_last_runs(
     }
 
 
-async def list_channel_jobs(
+async def list_jobs(
     db: Connection, environment_id: EnvironmentId, runs: Mapping[NotificationId, SampledRun]
 ) -> list[RunJob]:
     if not runs:
@@ -137,30 +165,36 @@ async def list_channel_jobs(
         RunJob(
             id=JobId(bytes(row["id"])),
             run=runs[NotificationId(bytes(row["notification_id"]))],
-            channel=Channel(row["type"]),
+            step=row["step"],
+            channel=None if row["type"] == StepType.BRANCH else Channel(row["type"]),
             status=JobStatus(row["status"]),
             updated_at=row["updated_at"],
+            path=(json_value(row["outputs"]) or {}).get("path"),
         )
-        for row in await db.fetch(LIST_CHANNEL_JOBS, environment_id=environment_id, ids=list(runs))
+        for row in await db.fetch(LIST_JOBS, environment_id=environment_id, ids=list(runs))
     ]
 
 
-async def list_marks(
-    db: Connection, environment_id: EnvironmentId, jobs: Sequence[RunJob]
-) -> dict[JobId, tuple[bool, bool]]:
+async def list_marks(db: Connection, environment_id: EnvironmentId, jobs: Sequence[RunJob]) -> dict[JobId, Marks]:
     """Return which messages of jobs of one channel were seen and read; of most channels, receipts say it."""
     if jobs[0].channel is Channel.IN_APP:
         return await _list_in_app_marks(db, environment_id, jobs)
     rows = await db.fetch(LIST_RECEIPTS, environment_id=environment_id, job_ids=[one.id for one in jobs])
-    opened = {JobId(bytes(row["job_id"])) for row in rows if not _OPENS.isdisjoint(json_value(row["delivery"]))}
-    return dict.fromkeys(opened, (True, True))
+    marks: dict[JobId, Marks] = {}
+    for row in rows:
+        receipts = json_value(row["delivery"])
+        if not _OPENS.isdisjoint(receipts):
+            # A step may have sent several messages.
+            job_id, clicked = JobId(bytes(row["job_id"])), ReceiptKind.CLICKED in receipts
+            marks[job_id] = Marks(seen=True, read=True, clicked=clicked or marks.get(job_id, Marks()).clicked)
+    return marks
 
 
 async def _list_in_app_marks(
     db: Connection, environment_id: EnvironmentId, jobs: Sequence[RunJob]
-) -> dict[JobId, tuple[bool, bool]]:
+) -> dict[JobId, Marks]:
     """Find messages among those that their people got when the job ended: in-app messages have no index by job."""
-    marks: dict[JobId, tuple[bool, bool]] = {}
+    marks: dict[JobId, Marks] = {}
     for start in range(0, len(jobs), _JOBS_PER_QUERY):
         batch = jobs[start : start + _JOBS_PER_QUERY]
         selects, parameters = [], dict[str, Any](environment_id=environment_id)
@@ -173,7 +207,7 @@ async def _list_in_app_marks(
                 f"job{number}": job.id,
             }
         for row in await db.fetch(sql(" UNION ALL ".join(selects)), **parameters):
-            marks[JobId(bytes(row["job_id"]))] = bool(row["seen"]), bool(row["read"])
+            marks[JobId(bytes(row["job_id"]))] = Marks(seen=bool(row["seen"]), read=bool(row["read"]))
     return marks
 
 

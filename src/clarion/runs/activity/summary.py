@@ -3,7 +3,7 @@
 The work is bounded, however many runs there are: of very many, some are looked at, and the counts are estimated.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from msgspec import Struct
@@ -11,10 +11,12 @@ from msgspec import Struct
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.db.sampling import Counted, SampledRange, count_ranges
-from clarion.ids import EnvironmentId, NotificationId, WorkflowId
+from clarion.ids import EnvironmentId, JobId, NotificationId, WorkflowId, WorkflowVersionId
 from clarion.runs.activity import store
-from clarion.runs.activity.store import LastRun, RunJob, SampledRun
+from clarion.runs.activity.store import LastRun, Marks, RunJob, SampledRun
 from clarion.vocabulary import Channel, JobStatus
+from clarion.workflows.model import Step
+from clarion.workflows.store import list_versions_by_id
 
 T = TypeVar("T")
 
@@ -45,6 +47,26 @@ class ChannelCounts(Struct, kw_only=True):
     waiting: float = 0
     seen: float = 0
     read: float = 0
+    clicked: float = 0
+
+
+class StepCounts(ChannelCounts, kw_only=True):
+    """What came of one step."""
+
+    paths: dict[str, float] = {}
+    """Of a branch, how many runs took each path."""
+
+    def add(self, other: "StepCounts") -> None:
+        """Add what came of the step in another version."""
+        for name in ChannelCounts.__struct_fields__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for path, runs in other.paths.items():
+            self.paths[path] = self.paths.get(path, 0) + runs
+
+
+class StepActivity(Struct, frozen=True, kw_only=True):
+    step: Step
+    counts: StepCounts
 
 
 class Activity(Struct, frozen=True, kw_only=True):
@@ -55,6 +77,8 @@ class Activity(Struct, frozen=True, kw_only=True):
     last_run: LastRun | None
     """At any time."""
     channels: dict[Channel, ChannelCounts]
+    steps: Sequence[StepActivity]
+    """Those that send through a channel, and branches."""
 
 
 async def count_activity(
@@ -95,18 +119,40 @@ class _Counter:
 
     async def summarize(self, parts: Sequence[Counted], last_run: LastRun | None) -> Activity:
         runs = await self._choose_runs([one for one in parts if one.count])
-        jobs = await store.list_channel_jobs(self._db, self._environment_id, runs)
+        jobs = await store.list_jobs(self._db, self._environment_id, runs)
         channels: dict[Channel, ChannelCounts] = {}
+        places: dict[tuple[WorkflowVersionId, int], StepCounts] = {}
         for job in jobs:
-            _add(channels.setdefault(job.channel, ChannelCounts()), job.status, job.run.weight)
+            step = places.setdefault(job.place, StepCounts())
+            _add(step, job.status, job.run.weight)
+            if job.channel is not None:
+                _add(channels.setdefault(job.channel, ChannelCounts()), job.status, job.run.weight)
+            elif job.path is not None:
+                step.paths[job.path] = step.paths.get(job.path, 0) + job.run.weight
         estimate = sum(one.estimate for one in parts)
         has_all = len(runs) == estimate
         for channel, counts in channels.items():
             sent = [one for one in jobs if one.channel is channel and one.status is JobStatus.COMPLETED]
             chosen = _spread(sent, self._max_messages)
             has_all = has_all and len(chosen) == len(sent)
-            await self._add_marks(counts, chosen)
-        return Activity(runs=estimate, is_estimated=not has_all, last_run=last_run, channels=channels)
+            marks = await store.list_marks(self._db, self._environment_id, chosen) if chosen else {}
+            _add_marks(counts, chosen, marks)
+            for place in {one.place for one in chosen}:
+                _add_marks(places[place], [one for one in chosen if one.place == place], marks)
+        steps = await self._join_versions(places)
+        return Activity(runs=estimate, is_estimated=not has_all, last_run=last_run, channels=channels, steps=steps)
+
+    async def _join_versions(self, places: Mapping[tuple[WorkflowVersionId, int], StepCounts]) -> list[StepActivity]:
+        """The counts of each step in all versions, in the order of the newest one."""
+        ids = sorted({version_id for version_id, _ in places}, reverse=True)
+        versions = await list_versions_by_id(self._db, self._environment_id, ids) if ids else {}
+        joined: dict[str, StepActivity] = {}
+        for version_id in ids:
+            for position, step in enumerate(versions[version_id].steps):
+                counts = places.get((version_id, position))
+                if counts is not None:
+                    joined.setdefault(step.id, StepActivity(step=step, counts=StepCounts())).counts.add(counts)
+        return list(joined.values())
 
     async def _choose_runs(self, parts: Sequence[Counted]) -> dict[NotificationId, SampledRun]:
         """Return runs from all parts of the time, with the number of runs that each stands for."""
@@ -118,18 +164,18 @@ class _Counter:
             for row in rows:
                 run_id = NotificationId(bytes(row["id"]))
                 weight = part.estimate / len(rows)
-                runs[run_id] = SampledRun(id=run_id, subscriber_id=row["subscriber_id"], weight=weight)
+                runs[run_id] = SampledRun(
+                    id=run_id, subscriber_id=row["subscriber_id"], version_id=row["version_id"], weight=weight
+                )
         return runs
 
-    async def _add_marks(self, counts: ChannelCounts, chosen: Sequence[RunJob]) -> None:
-        """Add how many messages were seen and read, as a share of those that were sent."""
-        if not chosen:
-            return
-        marks = await store.list_marks(self._db, self._environment_id, chosen)
-        total = sum(one.run.weight for one in chosen)
-        marked = [(one.run.weight, *marks.get(one.id, (False, False))) for one in chosen]
-        counts.seen = counts.sent * sum(weight for weight, is_seen, _ in marked if is_seen) / total
-        counts.read = counts.sent * sum(weight for weight, _, is_read in marked if is_read) / total
+
+def _add_marks(counts: ChannelCounts, chosen: Sequence[RunJob], marks: Mapping[JobId, Marks]) -> None:
+    """Add how many messages were seen, read and clicked, as a share of those that were sent."""
+    total = sum(one.run.weight for one in chosen)
+    for name in Marks._fields if total else ():
+        marked = sum(one.run.weight for one in chosen if getattr(marks.get(one.id, Marks()), name))
+        setattr(counts, name, counts.sent * marked / total)
 
 
 def _spread(items: Sequence[T], limit: int) -> Sequence[T]:

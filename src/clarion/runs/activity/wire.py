@@ -9,8 +9,8 @@ from clarion.errors import Invalid
 from clarion.http.wire import DateTimeText, MomentText, Wire
 from clarion.ids import id_text
 from clarion.runs.activity.store import LastRun
-from clarion.runs.activity.summary import Activity, ChannelCounts
-from clarion.vocabulary import Channel, RunStatus
+from clarion.runs.activity.summary import Activity, ChannelCounts, StepActivity
+from clarion.vocabulary import Channel, RunStatus, StepType
 from clarion.workflows.model import Workflow
 
 _DEFAULT_TIME = 7 * DAY
@@ -69,10 +69,39 @@ class ChannelActivityOut(Wire):
     """How many of the sent messages were seen."""
     read: int
     """How many of the sent messages were read."""
+    clicked: int
+    """In how many of the sent e-mails a link was followed."""
 
     @classmethod
     def of(cls, counts: ChannelCounts) -> Self:
         return cls(**{name: round(getattr(counts, name)) for name in cls.__struct_fields__})
+
+
+class StepActivityOut(Wire):
+    """What came of a step that sends through a channel, or of a branch."""
+
+    step_id: str
+    name: str
+    """What people call the step."""
+    type: StepType
+    """The type of the step."""
+    counts: ChannelActivityOut
+    """What came of the step in the runs that reached it."""
+    paths: dict[str, int] | UnsetType = UNSET
+    """Of a branch, how many runs took each path, by the names of the paths."""
+
+    @classmethod
+    def of(cls, activity: StepActivity) -> Self:
+        step, counts = activity.step, activity.counts
+        paths = {name: round(runs) for name, runs in counts.paths.items()}
+        is_branch = step.type is StepType.BRANCH
+        return cls(
+            step_id=step.step_id,
+            name=step.name,
+            type=step.type,
+            counts=ChannelActivityOut.of(counts),
+            paths=paths if is_branch else UNSET,
+        )
 
 
 class WorkflowActivityOut(Wire):
@@ -90,6 +119,8 @@ class WorkflowActivityOut(Wire):
     """The newest run at any time; absent if there is none."""
     channels: dict[Channel, ChannelActivityOut]
     """What came of the steps, by channel."""
+    steps: list[StepActivityOut]
+    """What came of each step that sends through a channel, and of each branch."""
 
     @classmethod
     def of(cls, workflow: Workflow, time: tuple[Millis, Millis], activity: Activity) -> Self:
@@ -102,4 +133,5 @@ class WorkflowActivityOut(Wire):
             estimated=activity.is_estimated,
             last_run=UNSET if activity.last_run is None else LastRunOut.of(activity.last_run),
             channels={name: ChannelActivityOut.of(one) for name, one in activity.channels.items()},
+            steps=[StepActivityOut.of(one) for one in activity.steps],
         )
