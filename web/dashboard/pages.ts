@@ -79,6 +79,19 @@ export const PAGES: readonly PageInfo[] = [
     component: lazy(() => import("./pages/translation/page.tsx")),
   },
   {
+    path: "/schedules",
+    title: texts.pages.schedules,
+    section: "build",
+    scope: "schedules:read",
+    component: lazy(() => import("./pages/schedules/page.tsx")),
+  },
+  {
+    path: "/schedules/:scheduleKey",
+    title: texts.pages.schedule,
+    scope: "schedules:read",
+    component: lazy(() => import("./pages/schedule/page.tsx")),
+  },
+  {
     path: "/outbox",
     title: texts.pages.outbox,
     section: "build",

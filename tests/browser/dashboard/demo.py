@@ -13,6 +13,7 @@ WITHOUT_ID = (
     "/workflows",
     "/layouts",
     "/translations",
+    "/schedules",
     "/outbox",
     "/subscribers",
     "/subscribers/import",
@@ -50,6 +51,8 @@ async def make_demo_desk(team: Team, **fields: str) -> Desk:
 async def add_what_the_demo_lacks(desk: Desk) -> None:
     """A context, a workspace of a person, and a variable, so that their pages show something."""
     await desk.call("POST", "/v2/contexts", {"type": "tenant", "id": "acme", "data": {"name": "Acme"}})
+    schedule = {"identifier": "daily", "name": "Every morning", "workflowId": "welcome", "to": "ada"}
+    await desk.call("POST", "/v1/schedules", {**schedule, "cron": "0 9 * * *", "timezone": "subscriber"})
     await desk.call("POST", "/v1/integrations", SLACK)
     await desk.call("POST", "/v1/channel-connections", CONNECTION)
     await desk.call("POST", "/v1/channel-endpoints", ENDPOINT)
@@ -74,6 +77,7 @@ async def list_addresses(desk: Desk) -> list[str]:
         "/layouts/larkspur",
         "/translations/workflow/welcome",
         "/translations/layout/larkspur",
+        "/schedules/daily",
         *(f"/subscribers/ada{part}" for part in PARTS_OF_A_SUBSCRIBER),
         f"/topics/{topics['data'][0]['key']}",
         f"/integrations/{integrations[-1]['_id']}",

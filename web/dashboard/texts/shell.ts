@@ -20,6 +20,8 @@ export const texts = {
     layout: "Layout",
     translations: "Translations",
     translation: "Translation",
+    schedules: "Schedules",
+    schedule: "Schedule",
     outbox: "Outbox",
     subscribers: "Subscribers",
     subscriberImport: "Import subscribers",
