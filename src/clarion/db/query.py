@@ -6,6 +6,7 @@
 | `{any:names}` | `= ANY($1)` | `IN (?3, ?4, …)` |
 | `{for_update}` | `FOR UPDATE` | nothing: there is one writer |
 | `{for_update_of_t}` | `FOR UPDATE OF t` | nothing: there is one writer |
+| `{for_share}` | `FOR SHARE` | nothing: there is one writer |
 | `{position}(text, part)` | `strpos` | `instr` |
 | `{skip_locked}` | `FOR UPDATE SKIP LOCKED` | nothing: there is one writer |
 | `{each: id uuid, note text}` | `FROM unnest($1::uuid[], $2::text[]) AS …` | nothing: runs once per row |
@@ -31,6 +32,7 @@ _EACH = re.compile(r"\{each:([^}]*)\}")
 _WORDS = {
     "{for_update}": ("FOR UPDATE", ""),
     "{for_update_of_t}": ("FOR UPDATE OF t", ""),
+    "{for_share}": ("FOR SHARE", ""),
     "{skip_locked}": ("FOR UPDATE SKIP LOCKED", ""),
     "{position}": ("strpos", "instr"),
 }

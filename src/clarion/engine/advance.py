@@ -14,6 +14,7 @@ from clarion.engine.endings import close, end_stopped, stop_on_fail
 from clarion.engine.load import add_past, make_jobs
 from clarion.engine.masking import mask_result
 from clarion.engine.records import Run, link_variables, variables_of
+from clarion.engine.shared_requests import SharedRequests
 from clarion.engine.steps.decision import (
     Branched,
     Defaults,
@@ -73,13 +74,14 @@ class Advance:
         self._digests = DigestWindows(db, environment_id, now)
         self._throttles = ThrottlePasses(db, environment_id, now)
         self.triggered = TriggeredWorkflows(db, environment_id, now)
+        self._shared = SharedRequests(db, environment_id, now)
         self._waits = EventWaits(db, environment_id, now)
         self._budget = WorkBudget()
 
     @property
     def has_woken(self) -> bool:
-        """Whether runs that waited for their digests are due at once."""
-        return self._digests.has_sealed
+        """Whether runs that waited for their digests, or for a shared answer, are due at once."""
+        return self._digests.has_sealed or self._shared.has_woken
 
     async def run_all(self, runs: Sequence[Run]) -> bool:
         """Returns whether it left some to the next unit, because the texts of those before took much work."""
@@ -90,6 +92,7 @@ class Advance:
         await self._digests.write()
         await self._throttles.write()
         await self._waits.write()
+        await self._shared.wake_others()
         return left
 
     async def _run_some(self, runs: Sequence[Run]) -> bool:
@@ -192,6 +195,7 @@ class Advance:
             digests=self._digests,
             throttles=self._throttles,
             triggered=self.triggered,
+            shared=self._shared,
             waits=self._waits,
             defaults=self._defaults,
         )

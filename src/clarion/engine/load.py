@@ -14,7 +14,7 @@ from clarion.ids import EnvironmentId, JobId, NotificationId, find_id, new_id
 from clarion.jobs.details import DetailCode
 from clarion.jobs.lanes import lane_of
 from clarion.jobs.model import Job, Priority
-from clarion.jobs.store import add_payloads, list_jobs_of_runs
+from clarion.jobs.store import SHARED_OUTPUTS, add_payloads, list_jobs_of_runs
 from clarion.jsontext import json_value
 from clarion.preferences.model import subscriber_layers
 from clarion.preferences.store import list_preferences_of_people
@@ -36,6 +36,10 @@ LIST_RUNS = sql("""
 LIST_IN_APP_MARKS = sql("""
     SELECT job_id, seen, read, seen_at, read_at FROM messages
     WHERE environment_id = :environment_id AND id {any:message_ids}
+""")
+LIST_ANSWERS = sql("""
+    SELECT trigger_id, step_id, outputs FROM http_answers
+    WHERE environment_id = :environment_id AND trigger_id {any:ids}
 """)
 LIST_EMAIL_RECEIPTS = sql("""
     SELECT job_id, delivery FROM messages
@@ -124,6 +128,7 @@ async def load_runs(db: Connection, environment_id: EnvironmentId, ids: Iterable
         if run_id in rows
     ]
     await _add_digest_events(db, environment_id, runs)
+    await _add_shared_answers(db, environment_id, runs)
     await add_preferences(db, environment_id, runs)
     return runs
 
@@ -142,6 +147,19 @@ async def _add_digest_events(db: Connection, environment_id: EnvironmentId, runs
                 filled += stored["events"]
     if filled:
         await add_payloads(db, environment_id, filled)
+
+
+async def _add_shared_answers(db: Connection, environment_id: EnvironmentId, runs: Sequence[Run]) -> None:
+    """Complete the outputs of HTTP steps that all runs of a trigger share."""
+    asking = [(run, job) for run in runs for job in run.jobs if job.outputs == SHARED_OUTPUTS]
+    if not asking:
+        return
+    ids = list({run.trigger.id for run, _ in asking})
+    rows = await db.fetch(LIST_ANSWERS, environment_id=environment_id, ids=ids)
+    answers = {(row["trigger_id"], row["step_id"]): json_value(row["outputs"]) for row in rows}
+    for run, job in asking:
+        job.outputs = answers.get((run.trigger.id, run.step_of(job).id_bytes))
+        job.is_shared = True
 
 
 async def add_past(db: Connection, environment_id: EnvironmentId, runs: Sequence[Run]) -> None:

@@ -46,6 +46,7 @@ TABLES = (
     KeyedTable("messages", ("id",)),
     KeyedTable("http_requests", ("job_id",)),
     KeyedTable("http_hosts", ("host",)),
+    KeyedTable("http_answers", ("trigger_id", "step_id")),
     KeyedTable("digest_windows", ("id",)),
     KeyedTable("digest_events", ("window_id", "generation", "job_id")),
     KeyedTable("throttle_passes", ("throttle_id", "passed_at", "job_id")),

@@ -54,6 +54,24 @@ def waits_for_host(observed: Observed) -> Decision:
     )
 
 
+def waits_for_shared(observed: Observed) -> Decision:
+    summary = "The request is made once for all people of the trigger: the run waits for its answer."
+    values = with_moments(observed.raw, "until")
+    return observed.decision(
+        DecisionKind.REQUEST, Verdict.WAITING, summary, "Nothing has to be done yet.", values=values
+    )
+
+
+def answer_shared(observed: Observed) -> Decision:
+    raw, status = observed.raw, observed.raw.get("statusCode")
+    came = "It was not answered" if status is None else f"It was answered with {status}"
+    summary = f"The request is made once for all people of the trigger. {came} (job {raw.get('_jobId')})."
+    if raw.get("ok"):
+        return observed.decision(DecisionKind.REQUEST, Verdict.PASSED, summary)
+    remedy = "The run that made the request tells why."
+    return observed.decision(DecisionKind.REQUEST, Verdict.FAILED, summary, remedy)
+
+
 def _name(observed: Observed) -> str:
     return f"{observed.raw.get('method', 'The request')} {observed.raw.get('url', '')}".strip()
 

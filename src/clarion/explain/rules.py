@@ -213,6 +213,8 @@ RULES: dict[str | None, Rule] = {
     DetailCode.ANSWER_REFUSED: requests.answer_refused,
     DetailCode.ANSWER_UNFIT: requests.answer_unfit,
     DetailCode.WAITS_FOR_HOST: requests.waits_for_host,
+    DetailCode.WAITS_FOR_SHARED: requests.waits_for_shared,
+    DetailCode.ANSWER_SHARED: requests.answer_shared,
     DetailCode.MESSAGE_UPDATING: changing.under_way,
     DetailCode.MESSAGE_UPDATED: changing.done,
     DetailCode.MESSAGE_NOT_UPDATED: changing.not_done,

@@ -189,6 +189,8 @@ class DetailCode(StrEnum):
     REQUEST_FAILED = "request_failed", DetailStatus.FAILED, "Action step execution failed"
     ANSWER_REFUSED = "answer_refused", DetailStatus.FAILED, "Response body schema validation failed"
     ANSWER_UNFIT = "answer_unfit", DetailStatus.WARNING, "Response body does not fit its schema"
+    WAITS_FOR_SHARED = "waits_for_shared", DetailStatus.PENDING, "Waits for the request that the trigger's runs share"
+    ANSWER_SHARED = "answer_shared", DetailStatus.SUCCESS, "The answer that the trigger's runs share was used"
     WAITS_FOR_HOST = "waits_for_host", DetailStatus.PENDING, "Waits for the host of the HTTP request"
 
     # It is changed after it was made.

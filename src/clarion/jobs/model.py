@@ -86,6 +86,8 @@ class Job(Struct, kw_only=True):
     changed: bool = False
     is_new: bool = False
     """Whether it is not stored yet."""
+    is_shared: bool = False
+    """Whether `outputs` are those of a request that all runs of the trigger share, which has them."""
     has_events: bool = False
     """Whether `digest` or `outputs` hold events of a digest, which are stored without their payloads."""
 

@@ -20,6 +20,9 @@ from clarion.jobs.model import ATTEMPTS_PER_DRIVE, Job, JobQueue, Priority
 from clarion.jsontext import json_text, json_value
 from clarion.vocabulary import JobStatus, StepType
 
+SHARED_OUTPUTS = {"shared": True}
+"""What is stored of outputs that all runs of a trigger share."""
+
 JOBS = Insert(
     "jobs",
     *("environment_id", "id", "notification_id", "step", "type", "status", "provider_id", "digest", "details"),
@@ -346,6 +349,8 @@ def _digest_json(job: Job) -> str | None:
 
 
 def _outputs_json(job: Job) -> str | None:
+    if job.is_shared and job.outputs is not None:
+        return json_text(SHARED_OUTPUTS)
     if job.outputs is None or not job.has_events:
         return None if job.outputs is None else json_text(job.outputs)
     # The same events as in its digest, if that has some.

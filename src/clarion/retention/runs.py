@@ -46,6 +46,12 @@ DELETE_UNNEEDED = sql(f"""
     DELETE FROM triggers AS t
     WHERE t.environment_id = :environment_id AND t.id {{any:ids}} AND t.id <= :oldest AND {_UNNEEDED}
 """)
+DELETE_ANSWERS = sql("""
+    DELETE FROM http_answers AS a
+    WHERE a.environment_id = :environment_id AND a.trigger_id {any:ids} AND NOT EXISTS (
+        SELECT 1 FROM triggers AS t WHERE t.environment_id = a.environment_id AND t.id = a.trigger_id
+    )
+""")
 MARK_RUNS_DELETED = sql("""
     UPDATE triggers SET runs_deleted_at = :now
     WHERE environment_id = :environment_id AND id {any:ids} AND runs_deleted_at IS NULL
@@ -67,12 +73,12 @@ async def delete_triggers(db: Connection, scope: WalkScope, rows: Sequence[Row])
 
 async def delete_unneeded(db: Connection, scope: WalkScope, trigger_ids: Iterable[TriggerId]) -> int:
     """Delete those of the triggers that are older than runs are kept and have nothing any more."""
-    return await db.execute(
-        DELETE_UNNEEDED,
-        environment_id=scope.environment_id,
-        ids=sorted(set(trigger_ids)),
-        oldest=scope.oldest_id(DataKind.RUNS),
-    )
+    ids, environment_id = sorted(set(trigger_ids)), scope.environment_id
+    oldest = scope.oldest_id(DataKind.RUNS)
+    deleted = await db.execute(DELETE_UNNEEDED, environment_id=environment_id, ids=ids, oldest=oldest)
+    if deleted:
+        await db.execute(DELETE_ANSWERS, environment_id=environment_id, ids=ids)
+    return deleted
 
 
 async def mark_runs_deleted(db: Connection, scope: WalkScope, trigger_ids: Iterable[TriggerId]) -> None:

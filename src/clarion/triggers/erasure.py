@@ -56,6 +56,9 @@ LIST_NAMING = sql("""
     WHERE environment_id = :environment_id AND id {any:ids} AND {position}(recipients, :name) > 0
     ORDER BY id {for_update}
 """)
+DELETE_ANSWERS = sql("""
+    DELETE FROM http_answers WHERE environment_id = :environment_id AND trigger_id {any:ids}
+""")
 LIST_BATCHES_OF_LANE = sql(f"""
     SELECT {BATCH_COLUMNS} FROM trigger_parts
     WHERE environment_id = :environment_id AND lane = :lane
@@ -77,7 +80,7 @@ async def erase_from_triggers(db: Connection, environment_id: EnvironmentId, per
     lanes = [0, lane_of(person.key)]
     await _leave(db, environment_id, person.key, await db.fetch(LIST_SCHEDULED_NAMING, **scope, lanes=lanes, name=name))
     emptied = await db.fetch(EMPTY_QUEUED_FOR_PERSON, **queued, alone=alone, emptied=_ONE_ERASED)
-    await _drop_files(db, environment_id, [row["id"] for row in emptied])
+    await _drop_belongings(db, environment_id, [row["id"] for row in emptied])
     await _leave(db, environment_id, person.key, await db.fetch(LIST_QUEUED_NAMING, **queued, name=name))
     await _leave(db, environment_id, person.key, await db.fetch(LIST_EXPANDING_NAMING, **scope, name=name))
     # After the triggers that are being expanded: another worker may have been handing the person to their lane.
@@ -85,14 +88,14 @@ async def erase_from_triggers(db: Connection, environment_id: EnvironmentId, per
 
 
 async def erase_from_run_triggers(db: Connection, person: Subscriber, trigger_ids: Sequence[TriggerId]) -> None:
-    """Take a person out of these triggers, and empty those for them alone, with the files that they attach."""
+    """Take a person out of these triggers, and empty those for them alone, with what belongs to them."""
     scope = {"environment_id": person.environment_id}
     alone, name = json_text(Recipients(people=[AddressedPerson(key=person.key)])), json_text(person.key)
     for start in range(0, len(trigger_ids), _CHUNK):
         chunk = list(trigger_ids[start : start + _CHUNK])
         emptied = await db.fetch(EMPTY_FOR_PERSON, **scope, ids=chunk, alone=alone, emptied=_ONE_ERASED)
         await _leave(db, person.environment_id, person.key, await db.fetch(LIST_NAMING, **scope, ids=chunk, name=name))
-        await _drop_files(db, person.environment_id, [row["id"] for row in emptied])
+        await _drop_belongings(db, person.environment_id, [row["id"] for row in emptied])
 
 
 async def _leave(db: Connection, environment_id: EnvironmentId, key: SubscriberKey, rows: Sequence[Row]) -> None:
@@ -101,18 +104,22 @@ async def _leave(db: Connection, environment_id: EnvironmentId, key: SubscriberK
         after = before.without(key)
         if not after:
             await db.execute(EMPTY, environment_id=environment_id, id=row["id"], emptied=json_text(after.emptied))
-            await _drop_files(db, environment_id, [row["id"]])
+            await _drop_belongings(db, environment_id, [row["id"]])
         elif after != before:
             await db.execute(
                 UPDATE_RECIPIENTS, environment_id=environment_id, id=row["id"], recipients=json_text(after)
             )
 
 
-async def _drop_files(db: Connection, environment_id: EnvironmentId, trigger_ids: Sequence[TriggerId]) -> None:
-    """Drop the references to attached files; maintenance deletes files that nothing refers to."""
+async def _drop_belongings(db: Connection, environment_id: EnvironmentId, trigger_ids: Sequence[TriggerId]) -> None:
+    """Drop the references to attached files, and the answers to HTTP steps that their runs share.
+
+    Maintenance deletes files that nothing refers to.
+    """
     for start in range(0, len(trigger_ids), _CHUNK):
         chunk = list(trigger_ids[start : start + _CHUNK])
         await db.execute(DELETE_OF_TRIGGERS, environment_id=environment_id, trigger_ids=chunk)
+        await db.execute(DELETE_ANSWERS, environment_id=environment_id, ids=chunk)
 
 
 async def _leave_batches(db: Connection, environment_id: EnvironmentId, person: Subscriber) -> list[TriggerId]:

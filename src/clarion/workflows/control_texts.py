@@ -189,6 +189,11 @@ TEXTS: dict[StepType, Mapping[str, ControlText]] = {
             "Schema is binding", "The step fails if the answer does not fit the schema."
         ),
         "timeout": ControlText("Time limit", "Seconds that the answer may take, at most 15; without it, 5.", 5),
+        "share": ControlText(
+            "One request for",
+            "Each person, or all people of a trigger together; without it, each person. One for all knows no person.",
+            "person",
+        ),
         "onFailure": ControlText("If it fails", "Whether the run ends or goes on; without it, it ends.", "stop"),
         "continueOnFailure": ControlText("Go on if it fails", "The same as `onFailure`: true is `continue`."),
         "skip": _SKIP,

@@ -97,6 +97,14 @@ class OnFailure(StrEnum):
     CONTINUE = "continue"
 
 
+class Share(StrEnum):
+    """For whom the request of an HTTP step is made."""
+
+    PERSON = "person"
+    TRIGGER = "trigger"
+    """One request for all runs of a trigger."""
+
+
 class Redirect(Wire):
     url: str
     target: Target | None = None
@@ -302,6 +310,7 @@ class HttpRequestControls(Controls):
     continue_on_failure: bool | None = None
     """The same as `on_failure`, by the name that other systems have for it."""
     timeout: Annotated[float, Meta(gt=0, le=MAX_TIMEOUT_SECONDS * 1000)] | None = None
+    share: Share | None = None
 
     @property
     def seconds(self) -> float:

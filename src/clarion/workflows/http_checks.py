@@ -1,19 +1,20 @@
 """What is wrong with the controls of an HTTP step: its URL, headers, time limit and schema."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
 
 from clarion.providers.definition.result import SendFailure
 from clarion.providers.transport.calls import check_headers
-from clarion.templates import TemplateProblem, has_markup, list_references
+from clarion.templates import Reference, TemplateProblem, has_markup, list_references
 from clarion.workflows.controls import (
     MAX_TIMEOUT_SECONDS,
     HttpMethod,
     HttpRequestControls,
     OnFailure,
+    Share,
 )
 from clarion.workflows.payloads import check_schema
 
@@ -21,6 +22,8 @@ MAX_URL: Final = 2_048
 SIGNED_HEADERS: Final = frozenset({"webhook-id", "webhook-timestamp", "webhook-signature"})
 """They are set by Clarion, so that receivers can rely on them."""
 BODILESS: Final = frozenset({HttpMethod.GET, HttpMethod.DELETE})
+SHARED_VARIABLES: Final = frozenset({"payload", "context", "workflow", "env", "actor"})
+"""What a request for a whole trigger knows: it is the same for all people."""
 _ENV: Final = r"\{\{-?\s*env\.\w+\s*-?\}\}"
 _HOST: Final = rf"(?:[^\s{{}}/?#\\@]|{_ENV})+"
 _CHOSEN_BY_STEP: Final = re.compile(rf"(?:https?://{_HOST}|{_ENV}(?:{_HOST})?)(?:[/?#].*)?", re.DOTALL)
@@ -59,6 +62,15 @@ def list_request_warnings(controls: HttpRequestControls) -> Iterator[tuple[str, 
         yield "enforceSchemaValidation", "has no effect without `responseBodySchema`"
 
 
+def list_personal_uses(controls: HttpRequestControls) -> Iterator[tuple[str, str]]:
+    """Yield the variables that a request for a whole trigger does not know, with the paths."""
+    if controls.share is not Share.TRIGGER:
+        return
+    for path, text in (("url", controls.url or ""), *_list_sent(controls)):
+        for name in sorted({str(reference[0]) for reference in _list_references(text)} - SHARED_VARIABLES):
+            yield path, f"'{name}' is empty here: the request is made once for all people of a trigger"
+
+
 def _find_url_problem(controls: HttpRequestControls) -> str | None:
     url = controls.url or ""
     if len(url) > MAX_URL:
@@ -79,13 +91,17 @@ def _list_sent(controls: HttpRequestControls) -> Iterator[tuple[str, str]]:
 
 
 def _names_env(text: str) -> bool:
+    return any(reference[0] == "env" for reference in _list_references(text))
+
+
+def _list_references(text: str) -> Sequence[Reference]:
     if not has_markup(text):
-        return False
+        return ()
     try:
-        return any(reference[0] == "env" for reference in list_references(text))
+        return list_references(text)
     except TemplateProblem:
         # Named as a problem of its own.
-        return False
+        return ()
 
 
 def _list_header_problems(controls: HttpRequestControls) -> Iterator[tuple[str, str]]:

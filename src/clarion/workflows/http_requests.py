@@ -39,6 +39,8 @@ class HttpRequest(Struct, frozen=True, kw_only=True):
     """What people are shown of the URL: no query, and no secrets."""
     secrets: list[str] = []
     """What is masked where the answer repeats it."""
+    key: str | None = None
+    """What it is recognised by in every attempt, if not by its job."""
 
     def __repr__(self) -> str:
         return f"HttpRequest({self.method} {self.shown_url})"

@@ -39,7 +39,7 @@ from clarion.workflows.controls import (
     read_as,
     read_controls,
 )
-from clarion.workflows.http_checks import list_request_warnings
+from clarion.workflows.http_checks import list_personal_uses, list_request_warnings
 from clarion.workflows.model import Step, Variant
 
 _LINK_STARTS = ("https://", "http://", "/", "{{", "{%")
@@ -106,14 +106,22 @@ def _issues_of(step_type: StepType, values: dict[str, object], prefix: str) -> I
         return
     for name in list_missing(controls):
         yield Issue(prefix + name, IssueType.MISSING_VALUE, f"{name} is missing")
-    if isinstance(controls, InAppControls):
-        for path, redirect in _links(controls):
-            if redirect.url and not redirect.url.startswith(_LINK_STARTS):
-                message = "must start with https://, http:// or /"
-                yield Issue(prefix + path, IssueType.INVALID_URL, message)
-    if isinstance(controls, EmailControls):
-        for path, message in _email_problems(controls):
-            yield Issue(prefix + path, IssueType.UNSUPPORTED_PROPERTY, message)
+    yield from (Issue(prefix + path, kind, message) for path, kind, message in _own_issues(controls))
+
+
+def _own_issues(controls: Controls) -> Iterator[tuple[str, IssueType, str]]:
+    """Yield what is wrong with controls of some kinds of steps."""
+    match controls:
+        case InAppControls():
+            for path, redirect in _links(controls):
+                if redirect.url and not redirect.url.startswith(_LINK_STARTS):
+                    yield path, IssueType.INVALID_URL, "must start with https://, http:// or /"
+        case HttpRequestControls():
+            for path, message in list_personal_uses(controls):
+                yield path, IssueType.ILLEGAL_VARIABLE, message
+        case EmailControls():
+            for path, message in _email_problems(controls):
+                yield path, IssueType.UNSUPPORTED_PROPERTY, message
 
 
 def _unknown_controls(step_type: StepType, values: dict[str, object]) -> Iterator[tuple[str, str]]:

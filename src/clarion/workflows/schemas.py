@@ -26,6 +26,7 @@ from clarion.workflows.controls import (
     OnFailure,
     OnTimeout,
     RetainOrder,
+    Share,
     Target,
     ThrottleControls,
     ThrottleType,
@@ -42,7 +43,7 @@ _ORDERS = {
     frozenset(one.value for one in kind): [one.value for one in kind]
     for kind in (
         *(Target, EditorType, Unit, DelayType, DigestType, RetainOrder, ThrottleType, VersionChoice),
-        *(OnTimeout, WaitSince, HttpMethod, OnFailure),
+        *(OnTimeout, WaitSince, HttpMethod, OnFailure, Share),
     )
 }
 _KINDS: dict[type[Controls], type[StrEnum]] = {

@@ -36,6 +36,8 @@ NOT_CHECKED = {
 KEPT_LONGER = {
     ("messages", "notification_id"),
     ("digest_events", "trigger_id"),
+    ("http_answers", "job_id"),
+    ("http_answers", "step_id"),
     ("throttle_passes", "job_id"),
     ("throttle_passes", "subscriber_id"),
     ("digest_windows", "subscriber_id"),

@@ -25,6 +25,7 @@ ERASED_THOUGH_SHORT_LIVED = {
     "online_people": "who has a socket open; deleted with the person, and filled by real sockets alone",
     "trigger_parts": "recipients of a large trigger for some seconds; tests/engine/test_erasure.py",
     "erasures": "erasures under way; deleted with the person",
+    "http_answers": "answers that runs share; deleted with triggers for the person alone, in tests/sending/requests",
     "http_requests": "sealed requests of HTTP steps under way; deleted with the job, in tests/sending/requests",
     "chat_links": "codes of ten minutes; deleted with the person, in tests/subscribers/addresses/telegram",
     "emitted_events": "kept for an hour; deleted with the person, in tests/engine/test_waits.py",
@@ -88,6 +89,7 @@ NOT_EXPORTED = {
     "awaited_receipts": "device tokens, which the channel has too; deleted after a day",
     "webhook_event_people": "which events are about the person; the events are exported",
     "erasures": "an erasure under way",
+    "http_answers": "what servers of the application say of a trigger; it does not know for whom that is",
     "http_requests": "sealed, until the step is over; the job tells what was called and what came of it",
     "chat_links": "a code that was given to the person, and works for ten minutes",
 }

@@ -7,6 +7,7 @@ integrations                                        triggers ─ notifications �
 digest_windows ─ digest_events                      throttle_passes
 emitted_events, event_waits (of jobs), awaited_events
 jobs ─ http_requests (sealed, while they are under way)   http_hosts (that fail)
+triggers ─ http_answers (that their runs share)
 trigger_attachments ─ attachments
 integration_health, integration_counts              suppressions, receipts, mail_reactions
 webhook_endpoints ─ webhook_deliveries ─ webhook_events ─ webhook_event_people

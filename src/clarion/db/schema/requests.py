@@ -24,3 +24,17 @@ http_hosts = Table(
     moment("paused_until", optional=True),  # the end of the pause that it asked for
     moment("changed_at"),
 )
+
+http_answers = Table(
+    "http_answers",  # to requests of HTTP steps that all runs of a trigger share
+    metadata,
+    id_("environment_id", key=True),
+    id_("trigger_id", key=True),
+    id_("step_id", key=True),
+    id_("request_id"),  # the job that reached the step first
+    id_("job_id"),  # the job that makes the request
+    moment("wake_at"),  # when those who wait for the answer look again
+    text_("outcome", optional=True),  # the status of the step; NULL: there is no answer yet
+    text_("outputs", optional=True),  # JSON: what later steps see
+    sqlite_with_rowid=False,
+)

@@ -213,6 +213,18 @@ CREATE TABLE event_waits (
 	last_missed TEXT,
 	PRIMARY KEY (environment_id, job_id)
 );
+CREATE TABLE http_answers (
+	environment_id BLOB NOT NULL,
+	trigger_id BLOB NOT NULL,
+	step_id BLOB NOT NULL,
+	request_id BLOB NOT NULL,
+	job_id BLOB NOT NULL,
+	wake_at BIGINT NOT NULL,
+	outcome TEXT,
+	outputs TEXT,
+	PRIMARY KEY (environment_id, trigger_id, step_id)
+)
+ WITHOUT ROWID;
 CREATE TABLE http_hosts (
 	environment_id BLOB NOT NULL,
 	host TEXT NOT NULL,
@@ -889,4 +901,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0049', '0033..0049');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0050', '0033..0050');

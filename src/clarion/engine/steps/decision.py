@@ -11,6 +11,7 @@ from clarion.clock import Millis
 from clarion.conditions import CompiledLogic, ConditionResult
 from clarion.engine.digests import DigestWindows
 from clarion.engine.records import NewMessage, Run
+from clarion.engine.shared_requests import SharedRequests
 from clarion.engine.throttles import ThrottlePasses
 from clarion.engine.triggered import TriggeredWorkflows
 from clarion.engine.waits import EventWaits
@@ -103,6 +104,7 @@ class StepContext(Struct, frozen=True, kw_only=True):
     digests: DigestWindows
     throttles: ThrottlePasses
     triggered: TriggeredWorkflows
+    shared: SharedRequests
     waits: EventWaits
     defaults: Defaults
     frame_texts: list[Texts] = []

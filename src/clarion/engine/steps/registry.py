@@ -47,6 +47,7 @@ DECIDE: dict[StepType, Decide] = {
     StepType.WAIT_FOR: wait_for.decide,
 }
 FINISH: dict[StepType, Decide] = {
+    StepType.HTTP_REQUEST: http_request.finish,
     StepType.DELAY: waiting.finish,
     StepType.DIGEST: digest.finish,
     StepType.WAIT_FOR: wait_for.finish,

@@ -62,6 +62,7 @@ REFERENCES = (
     Reference("digest_events", "window_id", "digest_windows", order="window_id"),
     Reference("digest_events", "job_id", "jobs", order="window_id"),
     Reference("http_requests", "job_id", "jobs", order="job_id DESC"),
+    Reference("http_answers", "trigger_id", "triggers", order="trigger_id DESC"),
     Reference("digest_windows", "leader_id", "jobs", condition="leader_id IS NOT NULL"),
     Reference("topic_subscriptions", "topic_id", "topics"),
     Reference("topic_subscriptions", "subscriber_id", "subscribers"),

@@ -127,10 +127,10 @@ class RequestCaller:
         )
 
 
-def make_call(request: HttpRequest, request_id: bytes, keys: list[bytes], now: Millis) -> ProviderCall:
+def make_call(request: HttpRequest, job_id: bytes, keys: list[bytes], now: Millis) -> ProviderCall:
     """Encode a request, signed by the scheme of webhooks; a repeated one has the same `Idempotency-Key`."""
     content = (request.body or "").encode()
-    named = {"webhook-id": id_text(request_id), "webhook-timestamp": str(now // SECOND)}
+    named = {"webhook-id": request.key or id_text(job_id), "webhook-timestamp": str(now // SECOND)}
     given = {name.lower() for name, _ in request.headers}
     headers = {} if "idempotency-key" in given else {"Idempotency-Key": named["webhook-id"]}
     provider_request = ProviderRequest(

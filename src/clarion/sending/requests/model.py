@@ -59,6 +59,11 @@ class ClaimedRequest(Struct, kw_only=True, eq=False):
     seconds: float | None = None
     """How long the call took; None: there was none."""
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether it is made for all runs of the trigger."""
+        return self.request is not None and self.request.key is not None
+
     def is_expired(self, now: Millis) -> bool:
         return self.expires_at is not None and self.expires_at <= now
 

@@ -1,6 +1,7 @@
 """Recording what became of requests of HTTP steps: only while this worker's attempt is still the job's."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec import Struct
 
@@ -8,10 +9,13 @@ from clarion.clock import SECOND, Millis
 from clarion.db.port import Connection
 from clarion.db.queue_plans import prefer_index_scans
 from clarion.engine.requests import delete_requests
+from clarion.engine.shared_requests import abandon_shared, settle_shared
 from clarion.ids import EnvironmentId, NotificationId, id_millis
 from clarion.jobs import sends as sends_store
 from clarion.jobs import store as jobs
 from clarion.jobs.details import DetailCode, ExecutionDetail
+from clarion.jobs.store import SHARED_OUTPUTS
+from clarion.jsontext import json_text
 from clarion.monitoring.metrics import Measures, RequestOutcome
 from clarion.runs.status import settle_run_statuses
 from clarion.sending.requests.hosts import record_host_reports
@@ -38,8 +42,8 @@ async def record_requests(
     ours = await _list_ours(db, environment_id, requests)
     if not ours:
         return RecordedRequests()
-    rows = [sends_store.attempt_row(one.job, put_off_since=one.put_off_since, dead_at=None) for one in ours]
-    await sends_store.record_attempts(db, environment_id, rows, now)
+    has_woken = [await _settle_shared(db, one, now) for one in ours if one.is_shared]
+    await sends_store.record_attempts(db, environment_id, map(_attempt_row, ours), now)
     over = [one for one in ours if one.job.status is not JobStatus.QUEUED]
     await delete_requests(db, environment_id, [one.job.id for one in over])
     stopped = {one.notification_id for one in over if one.job.status is JobStatus.FAILED and one.step.stops_on_failure}
@@ -50,7 +54,24 @@ async def record_requests(
     await settle_run_statuses(db, environment_id, (one.notification_id for one in ours), now)
     reports = [one.report for one in ours if one.report is not None]
     await record_host_reports(db, environment_id, reports, now)
-    return RecordedRequests(ours, frozenset((ended | stopped) - released), bool(released))
+    return RecordedRequests(ours, frozenset((ended | stopped) - released), bool(released) or any(has_woken))
+
+
+async def _settle_shared(db: Connection, request: ClaimedRequest, now: Millis) -> bool:
+    """Keep the outcome for all runs of the trigger; returns whether any of them goes on."""
+    job, key = request.job, {"trigger_id": request.trigger_id, "step_id": request.step.id_bytes}
+    if job.status is JobStatus.QUEUED:
+        return False
+    if job.outputs is None or job.status is JobStatus.CANCELED:
+        return await abandon_shared(db, request.environment_id, key, job.id, now)
+    result = (job.status, job.outputs)
+    return await settle_shared(db, request.environment_id, key, job.id, result, now)
+
+
+def _attempt_row(request: ClaimedRequest) -> dict[str, Any]:
+    row = sends_store.attempt_row(request.job, put_off_since=request.put_off_since, dead_at=None)
+    is_short = request.is_shared and request.job.outputs is not None
+    return row | ({"outputs": json_text(SHARED_OUTPUTS)} if is_short else {})
 
 
 async def _list_ours(
