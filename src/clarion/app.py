@@ -64,6 +64,7 @@ from clarion.vault import Vault, has_keys, open_configured_vault
 from clarion.web.dashboard import make_dashboard
 from clarion.web.files import demo_pages, inbox_pages
 from clarion.workflows.email_tests import EmailTestThrottle
+from clarion.workflows.request_tests import RequestTestThrottle
 
 _MAINTENANCE_SECONDS = 15
 _STATISTICS_SECONDS = 1
@@ -269,6 +270,7 @@ def build_application(  # noqa: PLR0913 - what it is composed of
     services.shared.put(TrackingRecorder, TrackingRecorder(database, services.measures))
     services.shared.put(GatheredReads, GatheredReads(database))
     services.shared.put(EmailTestThrottle, EmailTestThrottle())
+    services.shared.put(RequestTestThrottle, RequestTestThrottle())
     tokens = SessionTokens(vault, clock)
     pages: dict[str, Page] = {
         "/openapi.json": SlowPage(_openapi_page),

@@ -208,6 +208,7 @@ def tell_of_messages(story: Story) -> None:
 
 def tell_of_test_emails(story: Story) -> None:
     story.send("POST /v1/workflows/steps/test-email")
+    story.send("POST /v1/workflows/steps/test-request")
     layout = story.call("POST /v2/layouts", json={"layoutId": "letterhead", "name": "Letterhead"})
     story.send("POST /v2/layouts/{layoutId}/test-email", layoutId=layout["layoutId"])
 

@@ -50,6 +50,8 @@ ANYTHING = {
     "Receipt.report": "what the provider reported",
     "FieldDiff.before": "the value of any field",
     "FieldDiff.after": "the value of any field",
+    "TestRequest.body": "what the server answered",
+    "AnswerIn.body": "what a server is taken to answer",
     "FlushIn.digestKey": "a value of any payload",
 }
 """Fields that may have any JSON value."""

@@ -12,6 +12,7 @@ from clarion.workflows.http_requests import HttpRequest, render_request
 from clarion.workflows.issues import find_issues, find_warnings
 from clarion.workflows.model import Step
 from clarion.workflows.outputs import describe_outputs
+from clarion.workflows.preview import render_preview
 from clarion.workflows.schema_examples import make_example
 
 URL = "https://example.com/a"
@@ -156,3 +157,27 @@ def test_examples_are_made_from_schemas() -> None:
         "any": None,
     }
     assert make_example({"$ref": "#"}) is None
+
+
+def test_a_preview_shows_the_request_and_an_example_of_the_answer() -> None:
+    controls = {
+        "method": "POST",
+        "url": "https://example.com/{{payload.order}}",
+        "body": {"order": "{{payload.order}}"},
+        "responseBodySchema": {"properties": {"plan": {"default": "pro"}}},
+    }
+    shown = render_preview(StepType.HTTP_REQUEST, controls, {"payload": {"order": 7}, "env": {}}, None)
+
+    assert shown == {
+        "method": "POST",
+        "url": "https://example.com/7",
+        "headers": [{"key": "Content-Type", "value": "application/json"}],
+        "body": '{"order":"7"}',
+        "answer": {
+            "ok": True,
+            "status": 200,
+            "headers": {"content-type": "application/json"},
+            "body": {"plan": "pro"},
+        },
+    }
+    assert render_preview(StepType.HTTP_REQUEST, {}, {"payload": {}, "env": {}}, None)["method"] == "POST"

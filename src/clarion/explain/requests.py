@@ -12,7 +12,8 @@ def prepared(observed: Observed) -> Decision:
 
 def answered(observed: Observed) -> Decision:
     raw = observed.raw
-    summary = f"{_name(observed)} was answered with {raw.get('statusCode')}{_attempt(observed)}."
+    came = "would be called; here the answer is taken to be" if raw.get("simulated") else "was answered with"
+    summary = f"{_name(observed)} {came} {raw.get('statusCode')}{_attempt(observed)}."
     return observed.decision(DecisionKind.REQUEST, Verdict.PASSED, summary)
 
 

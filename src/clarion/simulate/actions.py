@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
@@ -11,7 +12,7 @@ from clarion.content.environment import ContentSource
 from clarion.db.port import Database, Sandbox
 from clarion.engine.poison import isolate_poison
 from clarion.engine.unit import UnitResult, run_unit
-from clarion.errors import RequestError, StoreUnavailable
+from clarion.errors import Invalid, RequestError, StoreUnavailable
 from clarion.ids import EnvironmentId, own_ids
 from clarion.integrations.store import IntegrationCache
 from clarion.jobs.lanes import ALL_LANES
@@ -25,7 +26,7 @@ from clarion.sending.model import ClaimedSend
 from clarion.sending.places import Places, Room, list_waiting
 from clarion.sending.record import record_sends
 from clarion.sending.requests.claim import claim_requests
-from clarion.sending.requests.example import answer_with_example
+from clarion.sending.requests.example import GivenAnswer, answer_simulated
 from clarion.sending.requests.record import record_requests
 from clarion.sending.unexpected import give_up
 from clarion.simulate import store
@@ -36,9 +37,11 @@ from clarion.simulate.results import list_recipients
 from clarion.simulate.store import list_due
 from clarion.triggers.actions import Accepted, accept_triggers
 from clarion.triggers.due import begin_due_triggers
-from clarion.triggers.model import make_transaction_key
+from clarion.triggers.model import Trigger, make_transaction_key
 from clarion.triggers.requests import TriggerRequest
+from clarion.vocabulary import StepType
 from clarion.workflows.steps import check_definition
+from clarion.workflows.store import list_versions_by_id
 
 log = logging.getLogger(__name__)
 
@@ -53,8 +56,10 @@ class SimulatedWorker:
         integrations: IntegrationCache,
         start: Millis,
         source: ContentSource,
+        answers: Mapping[str, GivenAnswer],
     ) -> None:
         self._db = db
+        self._answers = answers
         self._environment_id = environment_id
         self._integrations = integrations
         self._source = source
@@ -133,11 +138,11 @@ class SimulatedWorker:
         return goes_on
 
     async def _answer_requests(self, room: Room, places: Places) -> bool:
-        """Answer requests of HTTP steps with examples; returns whether runs go on."""
+        """Answer requests of HTTP steps as is given, or by examples; returns whether runs go on."""
         vault = self._integrations.vault
         claimed = await claim_requests(self._db, room, vault, places, lease=LEASE, now=self.now)
         for one in claimed.requests:
-            answer_with_example(one, self.now)
+            answer_simulated(one, self._answers.get(one.step.step_id), self.now)
         recorded = await record_requests(self._db, self._environment_id, claimed.requests, self.now)
         return recorded.has_released
 
@@ -171,13 +176,14 @@ async def _simulate(db: Sandbox, source: ContentSource, scenario: Scenario) -> S
     environment_id, at = scenario.request.environment_id, scenario.at
     integrations = IntegrationCache(source.vault)
     fixture = await copy_fixture(db, scenario)
-    worker = SimulatedWorker(db, environment_id, integrations, min(scenario.now, at), source)
+    worker = SimulatedWorker(db, environment_id, integrations, min(scenario.now, at), source, scenario.answers)
     # What is under way may end or go on before the trigger comes.
     await worker.run(Millis(at - 1))
     worker.move(at)
     accepted = await _accept(db, scenario.request if fixture is None else fixture.request, at)
     if fixture is None or accepted.trigger is None:
         return Simulation(outcome=accepted.outcome, errors=accepted.errors)
+    await _check_answers(db, scenario, accepted.trigger)
     if scenario.begins_at > at:
         await worker.run(Millis(scenario.begins_at - 1))
         worker.move(scenario.begins_at)
@@ -203,6 +209,19 @@ async def _run_with_events(worker: SimulatedWorker, scenario: Scenario, happenin
         await happening.let_happen(event, event.at)
         await worker.work()
     await worker.run(scenario.until)
+
+
+async def _check_answers(db: Sandbox, scenario: Scenario, trigger: Trigger) -> None:
+    """Raise Invalid for answers to steps that ask nothing."""
+    if not scenario.answers:
+        return
+    versions = await list_versions_by_id(db, scenario.request.environment_id, [trigger.version_id])
+    steps = versions[trigger.version_id].steps
+    asking = {step.step_id for step in steps if step.type is StepType.HTTP_REQUEST}
+    for name in scenario.answers:
+        if name not in asking:
+            known = ", ".join(sorted(asking)) or "there are none"
+            raise Invalid.field("answers", f"is for the `stepId` of HTTP steps of the workflow: {known}", name)
 
 
 async def _accept(db: Sandbox, request: TriggerRequest, at: Millis) -> Accepted:

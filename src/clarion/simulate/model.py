@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from clarion.clock import DAY, SECOND, Millis
 from clarion.explain.model import Decision
+from clarion.sending.requests.example import GivenAnswer
 from clarion.triggers.model import TriggerOutcome
 from clarion.triggers.requests import TriggerRequest
 from clarion.vocabulary import Channel
@@ -66,6 +67,8 @@ class Scenario(Struct, frozen=True, kw_only=True):
     overrides: PreferenceOverrides = PreferenceOverrides()
     steps: Sequence[StepIn] | None = None
     """Instead of those of the workflow."""
+    answers: Mapping[str, GivenAnswer] = {}
+    """To HTTP steps, by their `stepId`; the others are answered with examples."""
     version: int | None = None
     """The number of a saved version, instead of the current one."""
     events: Sequence[SimulatedEvent] = ()

@@ -14,6 +14,7 @@ from clarion.http.wire import DateTimeText, MomentText, Wire, given
 from clarion.ids import EnvironmentId
 from clarion.jsontext import plain_value
 from clarion.preferences.wire import PreferenceChannels, Schedule
+from clarion.sending.requests.example import GivenAnswer
 from clarion.simulate.model import (
     DEFAULT_PEOPLE,
     DEFAULT_SPAN,
@@ -35,6 +36,7 @@ from clarion.vocabulary import Channel
 from clarion.waits.model import MessageEventName, find_name_problem
 from clarion.workflows.model import MAX_STEPS
 from clarion.workflows.step_wire import StepIn
+from clarion.workflows.tree import MAX_ALL_STEPS
 
 
 class PretendedIn(Wire):
@@ -82,6 +84,20 @@ class SimulatedEventIn(Wire):
         return None
 
 
+class AnswerIn(Wire):
+    """What a server is taken to answer to an HTTP step."""
+
+    status: Annotated[int, Meta(ge=200, le=599)] = 200
+    """The status of the answer; one that is tried again makes the run wait."""
+    headers: dict[str, str] = field(default_factory=dict)
+    """The headers of the answer."""
+    body: Any = None
+    """The body of the answer: JSON, or a text."""
+
+    def read(self) -> GivenAnswer:
+        return GivenAnswer(status=self.status, headers=self.headers, body=self.body)
+
+
 class SimulationIn(TriggerIn):
     """A trigger, and the circumstances in which it is to be tried."""
 
@@ -97,6 +113,9 @@ class SimulationIn(TriggerIn):
     """The number of a saved version of the workflow to try; by default the current one."""
     events: Annotated[list[SimulatedEventIn], Meta(max_length=MAX_EVENTS)] = field(default_factory=list)
     """What happens while the runs are under way, for steps that wait for it; else nothing does."""
+    answers: Annotated[dict[str, AnswerIn], Meta(max_length=MAX_ALL_STEPS)] | None = None
+    """What servers are taken to answer to HTTP steps, by their `stepId`; the others get an example that is made from
+    the schema of the step. Nothing is called."""
     limit: Annotated[int, Meta(ge=1, le=MAX_PEOPLE)] = DEFAULT_PEOPLE
     """How many recipients are simulated and shown."""
 
@@ -216,6 +235,7 @@ def read_scenario(environment_id: EnvironmentId, body: SimulationIn, now: Millis
         steps=body.steps,
         version=body.version,
         events=sorted(starmap(_read_event, enumerate(body.events)), key=lambda one: one.at),
+        answers={name: one.read() for name, one in (body.answers or {}).items()},
     )
 
 

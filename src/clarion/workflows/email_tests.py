@@ -41,6 +41,9 @@ _KEPT = ("from", "senderName", "replyTo", "headers", "preheader")
 class EmailTestThrottle:
     """Counts the test e-mails that this process has sent: they must not become a way to send mail."""
 
+    category = "testEmail"
+    things = "test e-mails"
+
     def __init__(self) -> None:
         self._counters = LeakyCounters()
 
@@ -50,8 +53,8 @@ class EmailTestThrottle:
         for key, limit in limits.items():
             if self._counters.get_level(key, limit, now) + 1 > limit.burst:
                 seconds = -(-int(limit.every) // SECOND)
-                message = f"Too many test e-mails; try again in {seconds} s"
-                raise RateLimited(message, retry_after=seconds, ctx={"category": "testEmail", "retryAfter": seconds})
+                message = f"Too many {self.things}; try again in {seconds} s"
+                raise RateLimited(message, retry_after=seconds, ctx={"category": self.category, "retryAfter": seconds})
         for key, limit in limits.items():
             self._counters.add(key, limit, now)
 

@@ -11,8 +11,8 @@ from msgspec import Struct
 from clarion.jsontext import json_text
 from clarion.providers.definition.request import to_single_line
 from clarion.workflows.content import ContentProblem, render_control
-from clarion.workflows.controls import HttpMethod, HttpRequestControls
-from clarion.workflows.http_checks import BODILESS
+from clarion.workflows.controls import HttpMethod, HttpRequestControls, Share
+from clarion.workflows.http_checks import BODILESS, SHARED_VARIABLES
 
 MAX_BODY: Final = 256 << 10
 """Characters of a rendered body."""
@@ -71,6 +71,13 @@ def render_request(
         shown_url=_without_query(shown_url),
         secrets=[one for one in secrets if len(one) >= _SHORTEST_SECRET],
     )
+
+
+def choose_variables(controls: HttpRequestControls, variables: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the variables that the request knows: nothing of a person, if it is made for a whole trigger."""
+    if controls.share is not Share.TRIGGER:
+        return variables
+    return {name: value for name, value in variables.items() if name in SHARED_VARIABLES}
 
 
 def find_host(url: str) -> str:

@@ -19,9 +19,11 @@ from clarion.workflows.content import (
     render_subject,
 )
 from clarion.workflows.control_checks import check_controls
-from clarion.workflows.controls import EmailControls, InAppControls, read_as
+from clarion.workflows.controls import EmailControls, HttpMethod, HttpRequestControls, InAppControls, read_as
+from clarion.workflows.http_requests import choose_variables, render_request
 from clarion.workflows.payloads import check_schema, fill_defaults
 from clarion.workflows.schema_cost import PayloadTooCostly
+from clarion.workflows.schema_examples import make_answer_example
 from clarion.workflows.tree import take_out_steps
 
 _PREVIEWED: dict[StepType, tuple[str, ...]] = {
@@ -80,6 +82,8 @@ def _render(
             return values
         case StepType.IN_APP:
             return _render_in_app(values, variables)
+        case StepType.HTTP_REQUEST:
+            return _render_request(values, variables)
         case StepType.EMAIL:
             return _render_email(values, variables, layout)
         case _:
@@ -87,6 +91,21 @@ def _render(
             return {
                 name: render_control(name, values[name], variables) for name in names if values.get(name) is not None
             }
+
+
+def _render_request(values: dict[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
+    """The request as it would be made, and an example of what later steps would see."""
+    controls = read_as(HttpRequestControls, values)
+    answer = {"answer": make_answer_example(controls.response_body_schema)}
+    if not controls.url:
+        return {"method": controls.method or HttpMethod.POST} | answer
+    seen = choose_variables(controls, variables)
+    request = render_request(controls, seen, seen.get("env", {}))
+    shown: dict[str, Any] = {"method": request.method, "url": request.url}
+    shown["headers"] = [{"key": name, "value": value} for name, value in request.headers]
+    if request.body is not None:
+        shown["body"] = request.body
+    return shown | answer
 
 
 def _render_in_app(values: dict[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,12 +15,13 @@ from clarion.jsontext import plain_value
 from clarion.preferences.unsubscribe.targets import make_sample_links
 from clarion.templates.texts import NAME as TEXTS
 from clarion.vocabulary import Scope, StepType
-from clarion.workflows import email_tests, store
+from clarion.workflows import email_tests, request_tests, store
 from clarion.workflows.current import get_step, translated
 from clarion.workflows.email_tests_wire import TestEmailIn, TestEmailOut
 from clarion.workflows.model import Workflow
 from clarion.workflows.preview import render_preview
 from clarion.workflows.preview_wire import PreviewIn, PreviewOut, PreviewPayloadIn, PreviewResultOut, UnsavedPreviewIn
+from clarion.workflows.request_tests_wire import TestRequestIn, TestRequestOut
 from clarion.workflows.tree import take_out_steps
 from clarion.workflows.variables import digest_variables, workflow_variables
 
@@ -43,7 +44,7 @@ async def preview_workflow_step(
     )
     schema = version.payload_schema if version.validate_payload else None
     values = step.controls if body.control_values is None else body.control_values
-    variables = await _variables_of(call, body, workflow)
+    variables = await find_variables(call, body, workflow)
     if version.refers_to_texts or body.control_values is not None:
         owner = translated(workflow)
         variables[TEXTS] = await call.database.read(partial(find_texts, owner=owner, locale=variables["locale"]))
@@ -64,6 +65,26 @@ async def preview_unsaved_step(call: DetachedCall, body: UnsavedPreviewIn) -> Pr
     step_type = StepType(body.type.value)
     preview, variables = await _render_unsaved(call, step_type, body)
     return PreviewOut.of(body, PreviewResultOut(type=step_type, preview=preview), body.payload_schema, variables)
+
+
+@operation(
+    "POST",
+    "/v1/workflows/steps/test-request",
+    scope=Scope.WORKFLOWS_WRITE,
+    also=(Scope.EVENTS_WRITE, Scope.WEBHOOKS_WRITE),
+    body=TestRequestIn,
+    body_limit=LARGE_BODY,
+    transaction=Transaction.NONE,
+    refusals=(429,),
+)
+async def send_test_request(call: DetachedCall, body: TestRequestIn) -> TestRequestOut:
+    """Make the request of an HTTP step once, as it is in an editor, and show what later steps would see.
+
+    It is made with the variables of the environment, also secret ones, which are masked in what is shown.
+    """
+    request_tests.check_request(body.control_values or {})
+    variables = await find_variables(call, body, None, has_secrets=True)
+    return await request_tests.send_test_request(call, body.control_values or {}, variables)
 
 
 @operation(
@@ -92,7 +113,7 @@ async def _render_unsaved(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the rendered content of a step, and the variables that were used."""
     values, _ = take_out_steps(body.control_values or {}) if step_type is StepType.BRANCH else (body.control_values, ())
-    variables = await _variables_of(call, body, None)
+    variables = await find_variables(call, body, None)
     if body.workflow_id is not None:
         find = partial(store.get_workflow, environment_id=call.environment_id, reference=body.workflow_id)
         owner = translated(await call.database.read(find))
@@ -112,7 +133,9 @@ async def _render(
     return await asyncio.to_thread(render_preview, step_type, values, variables, schema, layout)
 
 
-async def _variables_of(call: DetachedCall, body: PreviewIn, workflow: Workflow | None) -> dict[str, Any]:
+async def find_variables(
+    call: DetachedCall, body: PreviewIn, workflow: Workflow | None, *, has_secrets: bool = False
+) -> dict[str, Any]:
     """The variables that are given, and what the environment has where they are not."""
     given_values: dict[str, Any] = plain_value(body.preview_payload or PreviewPayloadIn())
     content = await call.database.read(
@@ -123,5 +146,6 @@ async def _variables_of(call: DetachedCall, body: PreviewIn, workflow: Workflow 
         call.services.settings.public_url, is_critical=workflow is not None and workflow.is_critical
     )
     known = {} if workflow is None else workflow_variables(workflow)
-    defaults = {"workflow": known, "step": digest_variables(None), "env": content.masked_env, "locale": locale}
+    env = content.env if has_secrets else content.masked_env
+    defaults = {"workflow": known, "step": digest_variables(None), "env": env, "locale": locale}
     return defaults | links | given_values

@@ -15,6 +15,12 @@ _BY_FORMAT: Final = {
 _BY_TYPE: Final[dict[str, Any]] = {"string": "text", "integer": 1, "number": 1.5, "boolean": True, "null": None}
 
 
+def make_answer_example(schema: dict[str, Any] | None) -> dict[str, Any]:
+    """Return what later steps may see of a request whose answer has this schema."""
+    body = {} if schema is None else make_example(schema)
+    return {"ok": True, "status": 200, "headers": {"content-type": "application/json"}, "body": body}
+
+
 def make_example(schema: dict[str, Any]) -> Any:
     """Return an example; what cannot be told from the schema is null."""
     return _make(schema, schema, 0)

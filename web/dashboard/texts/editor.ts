@@ -117,6 +117,7 @@ export const texts = {
   stopOnFailHint: "Otherwise the next steps go on.",
   ends: "End",
   triggers: "Trigger",
+  request: "Request",
   workflowToStart: "Workflow",
   variants: "Variants",
   variantsHint: "The first variant whose conditions hold takes the place of the content above.",

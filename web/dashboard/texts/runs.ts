@@ -39,6 +39,7 @@ export const texts = {
     exit: "Exit",
     tool: "Tool",
     wait_for: "Wait",
+    http_request: "HTTP request",
   },
   decisions: "Decisions",
   values: "What it saw",

@@ -28,6 +28,8 @@ export const texts = {
     _parent: "The parent frame",
     _top: "The whole window",
     _unfencedTop: "The whole window, from a fenced frame",
+    stop: "The run ends",
+    continue: "The run goes on",
     block: "Blocks",
     html: "HTML",
   } as Record<string, string>,

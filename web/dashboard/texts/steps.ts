@@ -20,6 +20,7 @@ export const texts = {
     exit: "Ends the run",
     trigger: "Starts another workflow",
     wait_for: "Waits for an event, up to a time",
+    http_request: "Calls a URL; later steps see the answer",
   } satisfies Record<StepKind, string>,
   marks: {
     in_app: "▤",
@@ -36,6 +37,7 @@ export const texts = {
     tool: "⚑",
     trigger: "↗",
     wait_for: "◔",
+    http_request: "⇄",
   } satisfies Record<StepKind, string>,
 
   sayNothing: "Nothing is written yet",
@@ -45,6 +47,8 @@ export const texts = {
   trigger: (workflow: string) => (workflow ? `Starts ${workflow}` : "Starts a workflow that is not chosen yet"),
   waitFor: (event: string, length: string) =>
     event ? `Waits for ${event}, at most ${length}` : "Waits for an event that is not named yet",
+  request: (method: string, url: string) => (url ? `Calls ${method} ${url}` : "Calls a URL that is not set yet"),
+  sharedRequest: (sentence: string) => `${sentence}, once for all people of a trigger`,
   length: (amount: number, unit: string) => `${amount} ${amount === 1 ? unit.replace(/s$/, "") : unit}`,
   unknownLength: "a time that is not set yet",
   digest: (length: string) => `Waits ${length}, then sends one message with everything that came`,

@@ -3,7 +3,6 @@
 A request for a whole trigger is made by the first run that comes here. The others wait for the answer.
 """
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -16,8 +15,7 @@ from clarion.jobs.details import DetailCode
 from clarion.vocabulary import JobStatus
 from clarion.workflows.content import ContentProblem
 from clarion.workflows.controls import HttpRequestControls, Share
-from clarion.workflows.http_checks import SHARED_VARIABLES
-from clarion.workflows.http_requests import render_request
+from clarion.workflows.http_requests import choose_variables, render_request
 
 NO_ANSWER: Final[dict[str, Any]] = {"ok": False, "status": None, "headers": {}, "body": None}
 """What later steps see of a request that was not made, or not answered."""
@@ -26,7 +24,7 @@ NO_ANSWER: Final[dict[str, Any]] = {"ok": False, "status": None, "headers": {}, 
 async def decide(context: StepContext) -> StepOutcome:
     controls = context.read_controls(HttpRequestControls)
     if controls.share is not Share.TRIGGER:
-        return _prepare(context, controls, context.variables, None)
+        return _prepare(context, controls, None)
     shared = await context.shared.join(context.run, context.step, context.job)
     if shared.outcome is None and shared.job_id != context.job.id:
         context.note(DetailCode.WAITS_FOR_SHARED, raw={"until": shared.wake_at})
@@ -46,8 +44,7 @@ async def _share(context: StepContext, controls: HttpRequestControls, shared: Sh
         return _use(context, shared)
     if shared.job_id != context.job.id:
         return Waiting(shared.wake_at)
-    variables = {name: value for name, value in context.variables.items() if name in SHARED_VARIABLES}
-    outcome = _prepare(context, controls, variables, id_text(shared.request_id))
+    outcome = _prepare(context, controls, id_text(shared.request_id))
     if isinstance(outcome, Failed):
         context.job.is_shared = True
         await context.shared.settle(shared, JobStatus.FAILED, dict(NO_ANSWER))
@@ -65,9 +62,8 @@ def _use(context: StepContext, shared: SharedRequest) -> StepOutcome:
     return Failed()
 
 
-def _prepare(
-    context: StepContext, controls: HttpRequestControls, variables: Mapping[str, Any], key: str | None
-) -> StepOutcome:
+def _prepare(context: StepContext, controls: HttpRequestControls, key: str | None) -> StepOutcome:
+    variables = choose_variables(controls, context.variables)
     try:
         request = render_request(controls, variables, context.run.content.masked_env)
     except ContentProblem as problem:

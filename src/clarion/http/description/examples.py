@@ -242,6 +242,10 @@ REQUESTS: dict[str, Any] = {
         "controlValues": _EMAIL_STEP["controlValues"],
         "previewPayload": {"payload": {"order": 42}},
     },
+    "TestRequestIn": {
+        "controlValues": {"method": "GET", "url": "https://example.com/orders/{{payload.order}}"},
+        "previewPayload": {"payload": {"order": 7}},
+    },
     "TestEmailIn": {
         "controlValues": _EMAIL_STEP["controlValues"],
         "previewPayload": {"payload": {"order": 42}},

@@ -67,11 +67,13 @@ class RequestCaller:
             answer = await self._call(claimed, claimed.request, now)
         except SendFailure as failure:
             claimed.seconds = time.perf_counter() - started
-            self._report(claimed, failure, now)
+            if not self.is_ending:
+                # A call that our own end cut short says nothing about the host.
+                _report(claimed, failure, now)
             _fail(claimed, _redacted(failure, claimed.request), now)
         else:
             claimed.seconds = time.perf_counter() - started
-            self._receive(claimed, claimed.request, answer, now)
+            receive(claimed, claimed.request, answer, now)
         return True
 
     async def _call(self, claimed: ClaimedRequest, request: HttpRequest, now: Millis) -> ProviderAnswer:
@@ -85,46 +87,49 @@ class RequestCaller:
             message = "Clarion was stopped before the answer came"
             raise mark_ambiguous(SendFailure(FailureKind.RETRYABLE, message)) from None
 
-    def _receive(self, claimed: ClaimedRequest, request: HttpRequest, answer: ProviderAnswer, now: Millis) -> None:
-        if answer.is_cut:
-            failure = SendFailure(FailureKind.PERMANENT, f"The answer has {MAX_ANSWER} bytes or more")
-            self._report(claimed, failure, now)
-            _fail(claimed, failure, now, answer.status)
-            return
-        redact = make_text_redactor(request.secrets)
-        outputs = read_answer(answer, redact)
-        if not answer.is_success:
-            refusal = _refusal(answer, redact)
-            self._report(claimed, refusal, now)
-            _fail(claimed, refusal, now, answer.status, outputs)
-            return
-        if claimed.is_host_known:
-            claimed.report = HostReport(host=claimed.host, is_working=True)
-        _note_answer(claimed, request, outputs, now)
-        violations = find_violations(claimed.step.controls, outputs["body"])
-        if violations and claimed.step.controls.get("enforceSchemaValidation"):
-            raw = {"errors": violations, "responseBody": _quote(outputs["body"])}
-            claimed.job.note(now, DetailCode.ANSWER_REFUSED, raw=raw)
-            claimed.fail({**outputs, "ok": False})
-            return
-        if violations:
-            claimed.job.note(now, DetailCode.ANSWER_UNFIT, raw={"errors": violations})
-        claimed.complete(outputs)
 
-    def _report(self, claimed: ClaimedRequest, failure: SendFailure, now: Millis) -> None:
-        # A call that our own end cut short, or that was not made, says nothing about the host.
-        if self.is_ending or failure.kind is FailureKind.NO_CONNECTION:
-            return
-        pause = requested_pause(failure) if failure.kind is FailureKind.RATE_LIMITED else None
-        is_working = failure.kind is not FailureKind.RETRYABLE
-        if is_working and pause is None and not claimed.is_host_known:
-            return
-        claimed.report = HostReport(
-            host=claimed.host,
-            is_working=is_working,
-            is_trial=claimed.is_trial,
-            wait_until=None if pause is None else Millis(now + min(pause, MAX_PAUSE)),
-        )
+def receive(claimed: ClaimedRequest, request: HttpRequest, answer: ProviderAnswer, now: Millis) -> None:
+    """Decide what the job comes to with an answer."""
+    if answer.is_cut:
+        failure = SendFailure(FailureKind.PERMANENT, f"The answer has {MAX_ANSWER} bytes or more")
+        _report(claimed, failure, now)
+        _fail(claimed, failure, now, answer.status)
+        return
+    redact = make_text_redactor(request.secrets)
+    outputs = read_answer(answer, redact)
+    if not answer.is_success:
+        refusal = _refusal(answer, redact)
+        _report(claimed, refusal, now)
+        _fail(claimed, refusal, now, answer.status, outputs)
+        return
+    if claimed.is_host_known:
+        claimed.report = HostReport(host=claimed.host, is_working=True)
+    _note_answer(claimed, request, outputs, now)
+    violations = find_violations(claimed.step.controls, outputs["body"])
+    if violations and claimed.step.controls.get("enforceSchemaValidation"):
+        raw = {"errors": violations, "responseBody": _quote(outputs["body"])}
+        claimed.job.note(now, DetailCode.ANSWER_REFUSED, raw=raw)
+        claimed.fail({**outputs, "ok": False})
+        return
+    if violations:
+        claimed.job.note(now, DetailCode.ANSWER_UNFIT, raw={"errors": violations})
+    claimed.complete(outputs)
+
+
+def _report(claimed: ClaimedRequest, failure: SendFailure, now: Millis) -> None:
+    if failure.kind is FailureKind.NO_CONNECTION:
+        # Nothing was called.
+        return
+    pause = requested_pause(failure) if failure.kind is FailureKind.RATE_LIMITED else None
+    is_working = failure.kind is not FailureKind.RETRYABLE
+    if is_working and pause is None and not claimed.is_host_known:
+        return
+    claimed.report = HostReport(
+        host=claimed.host,
+        is_working=is_working,
+        is_trial=claimed.is_trial,
+        wait_until=None if pause is None else Millis(now + min(pause, MAX_PAUSE)),
+    )
 
 
 def make_call(request: HttpRequest, job_id: bytes, keys: list[bytes], now: Millis) -> ProviderCall:
@@ -231,6 +236,8 @@ def _describe(claimed: ClaimedRequest, request: HttpRequest | None) -> dict[str,
     raw: dict[str, Any] = {"attempt": claimed.job.attempt % ATTEMPTS_PER_DRIVE}
     if request is not None:
         raw |= {"method": request.method, "url": request.shown_url}
+    if claimed.is_simulated:
+        raw["simulated"] = True
     if claimed.seconds is not None:
         raw["milliseconds"] = int(claimed.seconds * 1000)
     return raw

@@ -49,6 +49,8 @@ class ClaimedRequest(Struct, kw_only=True, eq=False):
     """Whether the circuit of the host is half-open, and this call tries it."""
     is_host_known: bool = False
     """Whether something was the matter with the host: a success is recorded."""
+    is_simulated: bool = False
+    """Whether the answer is made up, because nothing is called."""
     is_canceled: bool = False
     """Whether its trigger was canceled."""
     expires_at: Millis | None = None

@@ -83,6 +83,7 @@ export const STEP_KINDS: readonly StepKind[] = [
   "exit",
   "trigger",
   "wait_for",
+  "http_request",
 ];
 /** The key of the path where no condition holds. */
 export const OTHERWISE = "otherwise";

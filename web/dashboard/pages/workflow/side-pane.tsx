@@ -4,6 +4,7 @@ import { lazyComponent } from "../../../ui/lazy.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
 import { StepPreview } from "../../preview/step-preview.tsx";
 import { TestEmail } from "../../preview/test-email.tsx";
+import type { TestRequestProps } from "../../preview/test-request.tsx";
 import { NotLoaded } from "../../shell/lazy-page.tsx";
 import type { TestPanelProps } from "../../test-panel/test-panel.tsx";
 import { texts } from "../../texts/editor.ts";
@@ -19,6 +20,7 @@ import { describeDraft } from "./words.ts";
 
 type SidePaneProps = { editor: Editor; step: DraftStep | undefined; sample: Sample };
 
+const TestRequest = lazyComponent<TestRequestProps>(() => import("../../preview/test-request.tsx"), NotLoaded);
 const TestPanel = lazyComponent<TestPanelProps>(() => import("../../test-panel/test-panel.tsx"), NotLoaded);
 
 /** What the step sends to a chosen person, and trying the whole workflow. */
@@ -61,17 +63,21 @@ function Preview({ editor, step, sample }: SidePaneProps) {
   if (!step) {
     return <p class="quiet">{texts.choosePreview}</p>;
   }
+  const { draft, saved } = editor;
+  const assumed = sampleOf(step, draft, saved.workflowId, sample.payload);
+  const { skip: _, ...controlValues } = step.controlValues;
   if (!isMessage(step.type)) {
     return (
       <div class="stack">
         <p>{describeDraft(step)}</p>
-        <p class="quiet">{texts.waits}</p>
+        {step.type === "http_request" ? (
+          <TestRequest request={{ controlValues, previewPayload: { ...sample.variables, ...assumed } }} />
+        ) : (
+          <p class="quiet">{texts.waits}</p>
+        )}
       </div>
     );
   }
-  const { draft, saved } = editor;
-  const assumed = sampleOf(step, draft, saved.workflowId, sample.payload);
-  const { skip: _, ...controlValues } = step.controlValues;
   const request = {
     workflowId: saved.workflowId,
     controlValues,

@@ -37,13 +37,26 @@ const FIRST: Partial<Record<StepKind, readonly string[]>> = {
   in_app: ["subject", "body", "primaryAction", "secondaryAction"],
   email: ["subject", "body", "preheader", "layoutId"],
   push: ["subject", "body"],
+  http_request: ["method", "url", "headers", "body", "onFailure"],
 };
 /** Edited elsewhere: the condition, and the kind of body with the body. */
 const ELSEWHERE = ["skip", "editorType"];
 /** Their texts are templates. */
-const WITH_TEMPLATES: readonly StepKind[] = ["in_app", "email", "sms", "chat", "push", "exit", "trigger"];
-/** The server names the widgets that published dashboards know, which write the identifier as a text. */
-const TRIGGER_WIDGETS = { properties: { workflowId: { component: "WORKFLOW_SELECT" } } };
+const WITH_TEMPLATES: readonly StepKind[] = [
+  "in_app",
+  "email",
+  "sms",
+  "chat",
+  "push",
+  "exit",
+  "trigger",
+  "http_request",
+];
+/** The server names the widgets that published dashboards know, which have less. */
+const OWN_WIDGETS: Partial<Record<StepKind, JsonObject>> = {
+  trigger: { properties: { workflowId: { component: "WORKFLOW_SELECT" } } },
+  http_request: { properties: { headers: { component: "KEY_VALUES" } } },
+};
 
 export function isMessage(type: StepKind): boolean {
   return ["in_app", "email", "sms", "chat", "push", "tool"].includes(type);
@@ -63,7 +76,7 @@ export function ControlsForm(props: ControlsFormProps) {
     <>
       <SchemaForm
         schema={schema.dataSchema}
-        widgets={type === "trigger" ? TRIGGER_WIDGETS : schema.uiSchema}
+        widgets={OWN_WIDGETS[type] ?? schema.uiSchema}
         values={values}
         onValues={onValues}
         problems={problems}

@@ -23,6 +23,7 @@ const TITLES: Partial<Record<StepKind, string>> = {
   branch: texts.paths,
   exit: texts.ends,
   trigger: texts.triggers,
+  http_request: texts.request,
 };
 
 /** Everything about one step. */

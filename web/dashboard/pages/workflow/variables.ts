@@ -11,6 +11,7 @@ const OUTPUTS: Partial<Record<DraftStep["type"], readonly string[]>> = {
   throttle: ["throttled"],
   branch: ["path"],
   trigger: ["transactionId"],
+  http_request: ["ok", "status", "headers", "body"],
   wait_for: ["matched", "event", "at", "data"],
 };
 

@@ -31,3 +31,15 @@ test("a message shows its subject, or the text without markup", () => {
   assert.equal(describeStep("email", { subject: "Hi", body: "<p>…</p>" }), "Hi");
   assert.equal(describeStep("in_app", { body: "<b>Hi</b>  there" }), "Hi there");
 });
+
+test("an HTTP step says what it calls, and for whom", () => {
+  assert.equal(
+    describeStep("http_request", { url: "https://example.com/{{payload.order}}" }),
+    "Calls POST https://example.com/{{payload.order}}",
+  );
+  assert.equal(
+    describeStep("http_request", { method: "GET", url: "{{env.URL}}", share: "trigger" }),
+    "Calls GET {{env.URL}}, once for all people of a trigger",
+  );
+  assert.match(describeStep("http_request", {}), /not set/);
+});

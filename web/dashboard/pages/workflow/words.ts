@@ -25,11 +25,18 @@ export function describeStep(type: StepKind, values: JsonObject): string {
       return texts.trigger(textAt(values, "workflowId"));
     case "wait_for":
       return texts.waitFor(textAt(values, "event"), lengthOf(isObject(values.timeout) ? values.timeout : {}));
+    case "http_request":
+      return describeRequest(values);
     case "custom":
       return texts.custom(Object.keys(values).filter((name) => name !== "skip").length);
     default:
       return textAt(values, "subject") || plainText(textAt(values, "body")) || texts.sayNothing;
   }
+}
+
+function describeRequest(values: JsonObject): string {
+  const sentence = texts.request(textAt(values, "method") || "POST", textAt(values, "url"));
+  return values.share === "trigger" ? texts.sharedRequest(sentence) : sentence;
 }
 
 function pathNames(values: JsonObject): string[] {
