@@ -35,6 +35,7 @@ import clarion.receipts.routes
 import clarion.replies.routes
 import clarion.runs.activity.routes
 import clarion.runs.digest_routes
+import clarion.runs.move_routes
 import clarion.runs.notifications.routes
 import clarion.runs.routes
 import clarion.schedules.routes
@@ -107,6 +108,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.explain.routes,
     clarion.runs.routes,
     clarion.runs.digest_routes,
+    clarion.runs.move_routes,
     clarion.runs.activity.routes,
     clarion.sending.dead_letters.routes,
     clarion.webhooks.routes,

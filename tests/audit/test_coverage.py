@@ -37,6 +37,7 @@ NOT_AUDITED = {
     ("PUT", "/v2/workflows/{workflowId}/sync"): "promotes: the log of the target has it (tests/environments/promotion)",
     ("POST", "/v1/simulate"): "saves nothing",
     ("POST", "/v1/workflows/{workflowId}/impact"): "saves nothing",
+    ("POST", "/v1/workflows/{workflowId}/runs/move"): "moves runs; tests/engine/test_moved_runs.py looks at its entry",
     ("POST", "/v1/segments/preview"): "saves nothing",
     (
         "POST",

@@ -127,6 +127,8 @@ def tell_of_people(story: Story) -> None:
 
 def tell_of_workflows(story: Story) -> None:
     story.send("POST /v2/workflows")
+    # A second version, which the third one replaces.
+    story.call("PUT /v2/workflows/{workflowId}", json={"name": "Order shipped", "steps": []})
     story.send("POST /v1/schedules")
     story.send("PATCH /v1/schedules/{scheduleKey}")
     for operation in (
@@ -146,6 +148,7 @@ def tell_of_workflows(story: Story) -> None:
         "POST /v2/layouts/{layoutId}/preview",
         "POST /v1/simulate",
         "POST /v1/workflows/{workflowId}/impact",
+        "POST /v1/workflows/{workflowId}/runs/move",
         "POST /v1/events/trigger",
         "POST /v1/events/trigger/bulk",
         "POST /v1/events/trigger/broadcast",

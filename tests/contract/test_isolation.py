@@ -103,6 +103,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("PATCH", "/v2/workflows/{workflowId}"): {"name": "Taken over"},
     ("POST", "/v2/workflows/{workflowId}/duplicate"): {},
     ("POST", "/v1/workflows/{workflowId}/impact"): {"steps": []},
+    ("POST", "/v1/workflows/{workflowId}/runs/move"): {"from": 1, "to": 2},
     ("POST", "/v2/workflows/{workflowId}/step/{stepId}/preview"): {},
     ("PUT", "/v2/workflows/{workflowId}/sync"): {"targetEnvironmentId": "01a1df28-0000-7000-8000-000000000001"},
     ("PUT", "/v2/layouts/{layoutId}"): {"name": "Taken over"},

@@ -122,6 +122,7 @@ class Action(StrEnum):
     MEMBER_UPDATE = "member.update"
     MEMBER_CHANGE_PASSWORD = "member.changePassword"  # noqa: S105 - an action
     DIGEST_FLUSH = "workflow.flushDigests"
+    RUNS_MOVE = "workflow.moveRuns"
 
 
 class Actor(Struct, frozen=True, kw_only=True):

@@ -47,6 +47,7 @@ RULES: dict[str | None, Rule] = {
     DetailCode.DIGEST_LENGTH_INVALID: waiting.digest_length_invalid,
     DetailCode.VERSION_FOLLOWED: waiting.version_followed,
     DetailCode.VERSION_KEPT: waiting.version_kept,
+    DetailCode.RUN_MOVED: waiting.run_moved,
     DetailCode.DIGEST_FLUSHED: decide_always(
         DecisionKind.DIGEST, Verdict.PASSED, "A request let the digest go on before its time (POST /v1/digests/flush)."
     ),

@@ -63,6 +63,13 @@ def version_kept(observed: Observed) -> Decision:
     return _decision(observed, DecisionKind.DIGEST, Verdict.PASSED, summary)
 
 
+def run_moved(observed: Observed) -> Decision:
+    before, after = observed.raw.get("from"), observed.raw.get("to")
+    summary = f"Somebody let the run go on with version {after} of the workflow, not with version {before}"
+    gone = ", which has not got this step" if observed.raw.get("step") in ("skipped", "closed") else ""
+    return _decision(observed, DecisionKind.WORKFLOW, Verdict.PASSED, f"{summary}{gone}.")
+
+
 def digest_length_invalid(observed: Observed) -> Decision:
     raw = observed.raw
     instead = "it went on at once if no digest was open"

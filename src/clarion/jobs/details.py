@@ -220,6 +220,7 @@ class DetailCode(StrEnum):
     DIGEST_LENGTH_INVALID = "digest_length_invalid", DetailStatus.WARNING, "Digest length is missing or invalid"
     VERSION_FOLLOWED = "version_followed", DetailStatus.SUCCESS, "Run goes on with the latest version of the workflow"
     VERSION_KEPT = "version_kept", DetailStatus.SUCCESS, "Run goes on with the version that it started with"
+    RUN_MOVED = "run_moved", DetailStatus.SUCCESS, "Run goes on with another version of the workflow, as was asked for"
     DIGEST_FLUSHED = "digest_flushed", DetailStatus.PENDING, "Digest was let go on before its time"
     DIGEST_AT_ONCE = "digest_at_once", DetailStatus.SUCCESS, "Digest was skipped, the event went on at once"
 

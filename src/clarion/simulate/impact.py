@@ -15,7 +15,7 @@ from clarion.db.port import Connection, Database
 from clarion.db.query import sql
 from clarion.errors import RequestError
 from clarion.ids import EnvironmentId, SubscriberKey, TriggerId
-from clarion.runs.status import COMPLETED
+from clarion.runs.waiting import RunsAtStep, WaitingCounts, count_waiting
 from clarion.simulate.actions import simulate
 from clarion.simulate.model import DEFAULT_SPAN, Scenario, SimulatedMessage
 from clarion.triggers.model import AddressedPerson, Trigger
@@ -25,36 +25,19 @@ from clarion.vocabulary import StepType
 from clarion.workflows.controls import ControlsProblem, DigestControls, VersionChoice, read_as
 from clarion.workflows.current import find_known
 from clarion.workflows.issues import Issue, find_issues
-from clarion.workflows.model import Step, VersionedWorkflow, Workflow, WorkflowVersion
+from clarion.workflows.model import Step, VersionedWorkflow, Workflow
 from clarion.workflows.moving import find_same
 from clarion.workflows.step_wire import StepIn
 from clarion.workflows.steps import build_steps, check_definition
-from clarion.workflows.store import get_version, get_workflow, list_versions_by_id
+from clarion.workflows.store import get_version, get_workflow
 from clarion.workflows.variables import find_unknown_variables, list_payload_uses
 
 MAX_TRIGGERS = 10
 MAX_LOOKED_AT = 5_000
 """Triggers of the environment among which the last ones of the workflow are looked for."""
-MAX_WAITING = 10_000
-"""Runs of the environment that are not complete, among which those of the workflow are counted."""
 MAX_SECONDS = 8.0
 """How long the simulations may take together; each has a limit of its own."""
 
-COUNT_WAITING = sql(f"""
-    SELECT n.version_id, j.step, count(*) AS runs FROM (
-        SELECT id, version_id, workflow_id FROM notifications
-        WHERE environment_id = :environment_id AND status <> {COMPLETED} ORDER BY status, id DESC LIMIT :limit
-    ) AS n
-    JOIN jobs AS j ON j.environment_id = :environment_id AND j.notification_id = n.id
-    WHERE n.workflow_id = :workflow_id AND j.status IN ('queued', 'delayed', 'running') AND j.queue IS NOT NULL
-    GROUP BY n.version_id, j.step
-""")
-COUNT_OPEN = sql(f"""
-    SELECT count(*) AS runs FROM (
-        SELECT 1 FROM notifications
-        WHERE environment_id = :environment_id AND status <> {COMPLETED} LIMIT :limit
-    ) AS n
-""")
 LIST_LAST = sql("""
     SELECT t.id, (
         SELECT s.key FROM notifications AS n
@@ -122,9 +105,7 @@ class Impact(Struct, frozen=True, kw_only=True):
 
 class _Facts(Struct, frozen=True, kw_only=True):
     current: VersionedWorkflow
-    waiting: Sequence[tuple[WorkflowVersion, int, int]]
-    """Versions and positions, with how many runs are there."""
-    is_counted: bool
+    waiting: WaitingCounts
     triggers: Sequence[tuple[Trigger, SubscriberKey | None]]
     texts: KnownTexts
     env_keys: Collection[str]
@@ -165,8 +146,8 @@ async def weigh_change(
     return Impact(
         current=current,
         steps=steps,
-        waiting=[_weigh_waiting(one, steps) for one in facts.waiting],
-        is_counted=facts.is_counted,
+        waiting=[_weigh_waiting(one, steps) for one in facts.waiting.steps],
+        is_counted=facts.waiting.is_complete,
         problems=list(_list_problems(facts, steps)),
         empty=list(_list_empty(steps, [trigger.payload for trigger, _ in facts.triggers])),
         tried=tried,
@@ -179,24 +160,13 @@ async def _read_facts(db: Connection, environment_id: EnvironmentId, reference: 
     workflow = await get_workflow(db, environment_id, reference)
     version = await get_version(db, workflow)
     texts, env_keys = await find_known(db, workflow, version)
-    waiting, is_counted = await _count_waiting(db, workflow)
     return _Facts(
         current=VersionedWorkflow(workflow, version),
-        waiting=waiting,
-        is_counted=is_counted,
+        waiting=await count_waiting(db, workflow),
         triggers=await _list_last(db, workflow),
         texts=texts,
         env_keys=env_keys,
     )
-
-
-async def _count_waiting(db: Connection, workflow: Workflow) -> tuple[list[tuple[WorkflowVersion, int, int]], bool]:
-    scope = {"environment_id": workflow.environment_id, "limit": MAX_WAITING}
-    rows = await db.fetch(COUNT_WAITING, **scope, workflow_id=workflow.id)
-    versions = await list_versions_by_id(db, workflow.environment_id, [row["version_id"] for row in rows])
-    total = await db.fetch_one(COUNT_OPEN, **scope)
-    is_counted = total is not None and total["runs"] < MAX_WAITING
-    return [(versions[row["version_id"]], row["step"], row["runs"]) for row in rows], is_counted
 
 
 async def _list_last(db: Connection, workflow: Workflow) -> list[tuple[Trigger, SubscriberKey | None]]:
@@ -207,13 +177,13 @@ async def _list_last(db: Connection, workflow: Workflow) -> list[tuple[Trigger, 
     return [(triggers[row["id"]], row["subscriber_key"]) for row in rows]
 
 
-def _weigh_waiting(waiting: tuple[WorkflowVersion, int, int], steps: Sequence[Step]) -> WaitingRuns:
+def _weigh_waiting(waiting: RunsAtStep, steps: Sequence[Step]) -> WaitingRuns:
     """Runs that wait for a digest go on with the newest version, if that has the step; all others keep theirs."""
-    version, position, count = waiting
-    step = version.steps[position]
+    step = waiting.version.steps[waiting.position]
     is_gone = find_same(steps, step) is None
     follows = step.type is StepType.DIGEST and not is_gone and not _is_pinned(step)
-    return WaitingRuns(step=step, version=version.shown_number, count=count, follows=follows, is_gone=is_gone)
+    version = waiting.version.shown_number
+    return WaitingRuns(step=step, version=version, count=waiting.count, follows=follows, is_gone=is_gone)
 
 
 def _is_pinned(step: Step) -> bool:

@@ -84,6 +84,12 @@ def move_steps(base: WorkflowVersion, onto: WorkflowVersion, position: int, *, k
     return [*done, *_list_following(onto.steps, rest, done)]
 
 
+def find_next(base: WorkflowVersion, onto: WorkflowVersion, position: int) -> Step | None:
+    """Return the step of the second version that follows for a run that is at a position of the first one."""
+    steps = move_steps(base, onto, position, keeps_step=True) or []
+    return next((steps[one] for one in list_next(steps, position) if steps[one].active), None)
+
+
 def find_same(steps: Sequence[Step], wanted: Step) -> int | None:
     """Return the position of a step in another version; None if it is gone, switched off or of another type."""
     for position, step in enumerate(steps):

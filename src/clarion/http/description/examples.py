@@ -234,6 +234,7 @@ REQUESTS: dict[str, Any] = {
     "WorkflowIn": {"workflowId": "order-shipped", **_WORKFLOW},
     "WorkflowPut": _WORKFLOW,
     "WorkflowPatch": {"name": "Order shipped", "tags": ["orders", "parcels"], "active": True},
+    "MoveIn": {"from": 1, "to": 2, "dryRun": True},
     "ImpactIn": {"steps": _WORKFLOW["steps"]},
     "DuplicateIn": {"name": "Order returned", "workflowId": "order-returned", "tags": ["orders"]},
     "PreviewIn": {"controlValues": _EMAIL_STEP["controlValues"], "previewPayload": {"payload": {"order": 42}}},
