@@ -8,6 +8,7 @@ import pytest
 from clarion.clock import MINUTE
 from clarion.db.port import Database
 from clarion.db.query import sql
+from clarion.environments.deletion import delete_environment
 from clarion.jsontext import json_text
 from clarion.schedules.firing import ScheduleService, fire_due
 from clarion.schedules.store import CLAIM_DUE, FIND_NEXT_DUE, LIST_ZONES
@@ -346,6 +347,30 @@ async def test_one_that_fails_does_not_stop_the_others(
     await world.work()
 
     assert await world.list_moments("other") == ["2026-01-01T09:01"]
+
+
+async def test_explain_tells_of_the_time_zone(world: ScheduledWorld) -> None:
+    await make_people(world)
+    await world.begin("2026-01-01T12:00Z", timezone="subscriber", to={"type": "Everyone"})
+    await world.work("2026-01-02T00:00Z")
+    (run,) = await world.list_runs()
+
+    query = {"transactionId": run["transactionId"], "subscriberId": "ada"}
+    absent = (await world.api.get("/v1/explain", params=query)).json()
+    reached = (await world.api.get("/v1/explain", params={**query, "subscriberId": "bob"})).json()
+
+    assert "is for people in the time zone Asia/Tokyo, and 'ada' has Europe/Berlin" in str(absent)
+    assert "Europe/Berlin" not in str(reached)
+
+
+async def test_a_deleted_environment_triggers_nothing(world: ScheduledWorld, database: Database) -> None:
+    await world.begin("2026-01-01T08:00Z")
+    environment = world.api.environment
+    await database.transaction(lambda db: delete_environment(db, environment, world.world.clock.now()))
+    world.move_to("2026-01-01T09:00Z")
+
+    assert not await world.service.work()
+    assert await list_transactions(database, world.api) == []
 
 
 async def test_a_person_who_is_erased_is_taken_out_of_it(world: ScheduledWorld) -> None:

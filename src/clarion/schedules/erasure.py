@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from msgspec.structs import replace
-
 from clarion.db.port import Connection
 from clarion.ids import EnvironmentId, SubscriberKey
 from clarion.schedules import store
@@ -14,10 +12,7 @@ async def erase_from_schedules(db: Connection, environment_id: EnvironmentId, ke
     for schedule in await store.lock_schedules_naming(db, environment_id, key):
         left = [_without(one, key) for one in schedule.recipients if one != key]
         if left != schedule.recipients:
-            changed = replace(schedule, recipients=left)
-            if not left:
-                changed = replace(changed, next_at=None, payload={}, overrides=None, contexts=None)
-            await store.update_schedule(db, changed)
+            await store.update_recipients(db, schedule, left)
 
 
 def _without(recipient: Any, key: SubscriberKey) -> Any:

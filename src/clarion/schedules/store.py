@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from clarion.clock import Millis
-from clarion.db.listing import Listing
+from clarion.db.listing import Listing, add_lengths
 from clarion.db.port import Connection, Row
 from clarion.db.query import Insert, sql
 from clarion.errors import NotFound
@@ -33,13 +34,20 @@ LIST_SCHEDULES = sql(f"""
     SELECT {_COLUMNS} FROM schedules AS t WHERE t.environment_id = :environment_id ORDER BY t.key
 """)
 COUNT_SCHEDULES = sql("SELECT count(*) AS found FROM schedules WHERE environment_id = :environment_id")
-# Every row that names something has its key as a JSON text; the caller looks closer.
-_NAMING = f"""
-    SELECT {_COLUMNS} FROM schedules AS t
-    WHERE t.environment_id = :environment_id AND {{position}}(t.recipients, :name) > 0 ORDER BY t.id
+# Every row that names something has its key as a JSON text; who asks looks closer. Payloads are large, and not read.
+_NAMING = """
+    SELECT environment_id, id, key, name, recipients FROM schedules
+    WHERE environment_id = :environment_id AND {position}(recipients, :name) > 0 ORDER BY id
 """
 LIST_NAMING = sql(_NAMING)
 LOCK_NAMING = sql(f"{_NAMING} {{for_update}}")
+UPDATE_RECIPIENTS = sql("""
+    UPDATE schedules SET recipients = :recipients WHERE environment_id = :environment_id AND id = :id
+""")
+EMPTY_SCHEDULE = sql("""
+    UPDATE schedules SET recipients = '[]', payload = '{}', overrides = NULL, context = NULL, next_at = NULL
+    WHERE environment_id = :environment_id AND id = :id
+""")
 UPDATE_SCHEDULE = sql(f"""
     UPDATE schedules SET {", ".join(f"{name} = :{name}" for name in _CHANGED)}
     WHERE environment_id = :environment_id AND id = :id
@@ -142,23 +150,42 @@ async def list_schedules(db: Connection, environment_id: EnvironmentId) -> list[
     return [schedule_of(row) for row in await db.fetch(LIST_SCHEDULES, environment_id=environment_id)]
 
 
+class NamingSchedule(Struct, frozen=True, kw_only=True):
+    """A schedule that may name a person, a topic or a segment."""
+
+    environment_id: EnvironmentId
+    id: ScheduleId
+    key: ScheduleKey
+    name: str
+    recipients: list[Any]
+
+
 async def lock_schedules_naming(
     db: Connection, environment_id: EnvironmentId, key: SubscriberKey
-) -> list[TriggerSchedule]:
+) -> list[NamingSchedule]:
     """Those that may have the key of a person in their recipients."""
     rows = await db.fetch(LOCK_NAMING, environment_id=environment_id, name=json_text(key))
-    return [schedule_of(row) for row in rows]
+    return [_naming_of(row) for row in rows]
 
 
 async def list_schedules_for_segment(
     db: Connection, environment_id: EnvironmentId, key: SegmentKey
-) -> list[TriggerSchedule]:
+) -> list[NamingSchedule]:
     rows = await db.fetch(LIST_NAMING, environment_id=environment_id, name=json_text(key))
     return [
         schedule
-        for schedule in map(schedule_of, rows)
+        for schedule in map(_naming_of, rows)
         if any(isinstance(one, dict) and one.get("segmentKey") == key for one in schedule.recipients)
     ]
+
+
+async def update_recipients(db: Connection, schedule: NamingSchedule, recipients: list[Any]) -> None:
+    """Write whom it is for; one that is for nobody ends, and its payload is deleted."""
+    scope = {"environment_id": schedule.environment_id, "id": schedule.id}
+    if recipients:
+        await db.execute(UPDATE_RECIPIENTS, **scope, recipients=json_text(recipients))
+    else:
+        await db.execute(EMPTY_SCHEDULE, **scope)
 
 
 async def update_schedule(db: Connection, schedule: TriggerSchedule) -> None:
@@ -246,6 +273,7 @@ def schedules_listing(environment_id: EnvironmentId, *, search: str | None) -> L
         source="schedules AS t",
         where="t.environment_id = :environment_id",
         parameters=parameters,
+        weight=add_lengths("t.payload", "t.overrides", "t.recipients"),
         unindexed="{position}(lower(t.key || ' ' || t.name), :search) > 0" if search else None,
     )
 
@@ -269,6 +297,16 @@ def schedule_of(row: Row) -> TriggerSchedule:
         next_at=row["next_at"],
         created_at=row["created_at"],
         updated_at=row["updated_at"],
+    )
+
+
+def _naming_of(row: Row) -> NamingSchedule:
+    return NamingSchedule(
+        environment_id=row["environment_id"],
+        id=ScheduleId(row["id"]),
+        key=ScheduleKey(row["key"]),
+        name=row["name"],
+        recipients=json_value(row["recipients"]),
     )
 
 

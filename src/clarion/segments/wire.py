@@ -8,7 +8,7 @@ from clarion.clock import iso_text
 from clarion.http.pages import CursorQuery
 from clarion.http.wire import DateTimeText, IdText, SubscriberKeyText, Wire, given
 from clarion.ids import id_text
-from clarion.schedules.model import TriggerSchedule
+from clarion.schedules.store import NamingSchedule
 from clarion.segments.model import Segment
 from clarion.segments.preview import SegmentPreview
 from clarion.segments.usage import SegmentTrigger
@@ -153,7 +153,7 @@ class SegmentScheduleOut(Wire):
     """What people call the schedule."""
 
     @classmethod
-    def of(cls, schedule: TriggerSchedule) -> Self:
+    def of(cls, schedule: NamingSchedule) -> Self:
         return cls(identifier=schedule.key, name=schedule.name)
 
 
