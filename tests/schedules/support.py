@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from clarion.clock import Millis, iso_text
 from clarion.db.port import Database
 from clarion.db.query import sql
 from clarion.schedules.firing import ScheduleService
@@ -11,6 +10,12 @@ from tests.support import Api
 from tests.times.test_spans import at
 
 SCHEDULE = {"identifier": "daily", "name": "Daily", "workflowId": "welcome", "to": "ada", "cron": "0 9 * * *"}
+PEOPLE: dict[str, dict[str, Any]] = {
+    "ada": {"timezone": "Europe/Berlin"},
+    "bob": {"timezone": "Asia/Tokyo"},
+    "eve": {"timezone": "Asia/Tokyo", "data": {"plan": "gold"}},
+    "joe": {},
+}
 LIST_TRIGGERS = sql("""
     SELECT transaction_key, recipients FROM triggers WHERE environment_id = :environment_id ORDER BY transaction_key
 """)
@@ -72,5 +77,12 @@ async def list_transactions(database: Database, api: Api) -> list[str]:
     return [row["transaction_key"] for row in rows]
 
 
-def text_of(moment: int) -> str:
-    return iso_text(Millis(moment))
+async def make_people(world: ScheduledWorld) -> None:
+    for key, fields in PEOPLE.items():
+        response = await world.api.post("/v2/subscribers", json={"subscriberId": key, **fields})
+        assert response.status_code == 201
+
+
+async def list_feeds(world: ScheduledWorld) -> list[int]:
+    """How many messages each of the people has."""
+    return [len(await world.world.feed(key)) for key in PEOPLE]
