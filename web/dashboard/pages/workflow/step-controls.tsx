@@ -39,7 +39,7 @@ const FIRST: Partial<Record<StepKind, readonly string[]>> = {
   push: ["subject", "body"],
   http_request: ["method", "url", "headers", "body", "onFailure"],
 };
-/** Edited elsewhere: the condition, and the kind of body with the body. */
+/** Edited elsewhere: the condition, and the kind of body with the body. Another name for a control is left out where it has no value. */
 const ELSEWHERE = ["skip", "editorType"];
 /** Their texts are templates. */
 const WITH_TEMPLATES: readonly StepKind[] = [
@@ -84,7 +84,7 @@ export function ControlsForm(props: ControlsFormProps) {
         path={path}
         {...(WITH_TEMPLATES.includes(type) && { variables })}
         disabled={disabled}
-        without={ELSEWHERE}
+        without={"continueOnFailure" in values ? ELSEWHERE : [...ELSEWHERE, "continueOnFailure"]}
         {...(first && { first })}
       />
       {(type === "custom" || extra.length > 0) && (
