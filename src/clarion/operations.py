@@ -1,5 +1,6 @@
 """All operations of the API, in the order of its description."""
 
+import clarion.answers.routes
 import clarion.audit.routes
 import clarion.content.layouts.preview_routes
 import clarion.content.layouts.routes
@@ -86,6 +87,7 @@ OPERATIONS: list[Operation] = operations_of(
     clarion.content.layouts.preview_routes,
     clarion.triggers.routes,
     clarion.waits.routes,
+    clarion.answers.routes,
     clarion.simulate.routes,
     clarion.simulate.impact_routes,
     clarion.integrations.health_routes,

@@ -40,6 +40,7 @@ class StepType(StrEnum):
     TOOL = "tool"
     WAIT_FOR = "wait_for"
     HTTP_REQUEST = "http_request"
+    ASK = "ask"
 
 
 class JobStatus(StrEnum):

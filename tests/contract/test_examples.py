@@ -158,6 +158,20 @@ def tell_of_workflows(story: Story) -> None:
         answer = story.send(operation)
         if "trigger" in operation:
             assert "error" not in json.dumps(answer), f"{operation}: {answer}"
+    tell_of_questions(story)
+
+
+def tell_of_questions(story: Story) -> None:
+    choices, timeout = [{"value": "approve"}], {"amount": 1, "unit": "hours"}
+    controls = {"question": "Approve?", "choices": choices, "timeout": timeout}
+    steps = [{"name": "Approval", "type": "ask", "controlValues": controls}]
+    story.call(
+        "POST /v2/workflows", json={"name": "Approval", "workflowId": "approval", "active": True, "steps": steps}
+    )
+    body = {"name": "approval", "to": "ada", "transactionId": "approval-1"}
+    story.call("POST /v1/events/trigger", json=body)
+    (run,) = story.wait_for("GET /v1/notifications?transactionId=approval-1", 1)
+    story.send("POST /v1/runs/{notificationId}/answers", notificationId=run["_id"])
 
 
 def tell_of_inbox(story: Story) -> None:

@@ -127,6 +127,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/v2/environments/{targetEnvironmentId}/publish"): {},
     ("PATCH", "/v1/environments/api-keys/{apiKeyId}"): {"name": "Taken over"},
     ("PATCH", "/v1/members/{memberId}"): {"role": "author"},
+    ("POST", "/v1/runs/{notificationId}/answers"): {"stepId": "approval", "choice": "approve"},
 }
 QUERIES = {
     ("GET", "/v2/subscribers/{subscriberId}/notifications/count"): {"filters": "[{}]"},

@@ -21,6 +21,7 @@ _RUN = (
         "README",
         "quickstart",
         "events",
+        "ask",
         "segments",
         "in-app",
         "email",

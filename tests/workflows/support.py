@@ -50,6 +50,12 @@ CONTROLS: dict[str, dict[str, Any]] = {
         "timeout": 3,
         "onFailure": "continue",
     },
+    "ask": {
+        "question": "Approve {{payload.order}}?",
+        "choices": [{"value": "approve", "label": "Approve {{payload.order}}"}, {"value": "reject"}],
+        "timeout": {"amount": 3, "unit": "days"},
+        "onTimeout": "exit",
+    },
     "delay": {"type": "regular", "amount": 3, "unit": "hours"},
     "digest": {
         "type": "regular",

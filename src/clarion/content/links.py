@@ -1,4 +1,5 @@
-"""Signed links in messages: who gets one can prove what it is about, and nobody can make one up. They never expire.
+"""Signed links in messages: who gets one can prove what it is about, and nobody can make one up. They never expire by
+themselves.
 
 A token is the URL-safe base64 of the environment's id, a byte for its purpose, the data, and a truncated HMAC-SHA256.
 """
@@ -24,6 +25,7 @@ class LinkPurpose(IntEnum):
     OPEN = 2
     CLICK = 3
     REPLY = 4
+    ANSWER = 5
 
 
 class LinkSecret(Struct, frozen=True):

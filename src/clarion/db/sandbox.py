@@ -21,7 +21,7 @@ HIDDEN_TABLES = (
     *("triggers", "trigger_parts", "attachments", "trigger_attachments", "notifications", "jobs", "messages"),
     *("digest_windows", "digest_events", "throttle_passes", "integration_health", "integration_counts"),
     *("awaited_receipts", "emitted_events", "event_waits", "awaited_events", "http_requests", "http_hosts"),
-    "http_answers",
+    *("http_answers", "answers"),
     *("subscribers", "topic_subscriptions", "preferences", "context_preferences"),
     *("workflows", "workflow_versions"),
     *("webhook_endpoints", "webhook_events", "webhook_event_people", "webhook_deliveries"),

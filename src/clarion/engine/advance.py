@@ -184,7 +184,7 @@ class Advance:
         if run.version.refers_to_texts:
             variables[NAME] = make_texts(run.texts)
         if step.channel is not None:
-            variables |= link_variables(run, step.channel)
+            variables |= link_variables(run, job, step.channel, self._now)
         return StepContext(
             now=self._now,
             run=run,

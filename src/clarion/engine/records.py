@@ -5,6 +5,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from clarion.answers.links import NAME as ANSWERS
+from clarion.answers.links import answer_variables
 from clarion.clock import Millis
 from clarion.conditions import ConditionResult
 from clarion.conditions.lazy import LazyText
@@ -21,9 +23,10 @@ from clarion.subscribers.model import ChannelEntry, Subscriber
 from clarion.templates.texts import NO_TEXTS, TextCatalog
 from clarion.tracking.model import Tracking
 from clarion.triggers.model import Trigger
-from clarion.vocabulary import Channel, MessageStatus, Severity
+from clarion.vocabulary import Channel, MessageStatus, Severity, StepType
 from clarion.workflows.http_requests import HttpRequest
 from clarion.workflows.model import WITH_MARKS, Step, Workflow, WorkflowVersion
+from clarion.workflows.tree import list_questions
 from clarion.workflows.variables import count_events, digest_variables, person_variables, workflow_variables
 
 HIDES_OWN = "hidesOwn"
@@ -185,12 +188,16 @@ def make_unsubscribe_url(run: Run, channel: Channel) -> str | None:
     return run.links.unsubscribe_url(_link_target(run, channel))
 
 
-def link_variables(run: Run, channel: Channel) -> dict[str, LazyText]:
-    """Return the links that texts of a channel can have; each is made when a text asks for it."""
+def link_variables(run: Run, job: Job, channel: Channel, now: Millis) -> dict[str, Any]:
+    """Return the links that texts of a step can have; each is made when a text asks for it."""
     links = run.links
     if links is None:
         return {}
-    return {
+    answers: dict[str, Any] = {}
+    if StepType.ASK in run.version.step_types:
+        questions = list_questions(run.version.steps, job.step)
+        answers = {ANSWERS: answer_variables(links, run.id, run.subscriber.id, questions, now)}
+    return answers | {
         "unsubscribe_url": LazyText(lambda: make_unsubscribe_url(run, channel) or ""),
         "preferences_url": LazyText(lambda: links.preferences_url(_link_target(run, channel))),
     }

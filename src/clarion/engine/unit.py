@@ -31,7 +31,7 @@ from clarion.jobs.model import FINISHED, JobQueue
 from clarion.monitoring.metrics import BatchKind, Measures, MessageOutcome
 from clarion.vocabulary import Channel, JobStatus, MessageStatus, StepType
 
-WAITING_STEPS = frozenset({StepType.DELAY, StepType.DIGEST, StepType.WAIT_FOR})
+WAITING_STEPS = frozenset({StepType.DELAY, StepType.DIGEST, StepType.WAIT_FOR, StepType.ASK})
 MAX_RUNS = 128
 """A larger unit shares its cost over more runs; beyond this there is little to gain."""
 

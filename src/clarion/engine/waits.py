@@ -10,16 +10,20 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from clarion.answers.model import RunAnswer
+from clarion.answers.store import list_answers
 from clarion.clock import Millis
 from clarion.db.port import Connection
 from clarion.engine.records import Run
-from clarion.ids import EnvironmentId, JobId, SubscriberId
+from clarion.ids import EnvironmentId, JobId, NotificationId, SubscriberId
 from clarion.jobs.model import FINISHED, Job
 from clarion.vocabulary import JobStatus, StepType
 from clarion.waits import store
 from clarion.waits.happened import list_past_states
 from clarion.waits.model import EVENTS_KEPT, MAX_WAITS, EmittedEvent, EventWait, MessageEventName
+from clarion.workflows.model import Step
 
+_KINDS: Final = frozenset({StepType.WAIT_FOR, StepType.ASK})
 MAX_LOOKED_BACK: Final = 1_000
 """How many events about one person, or for many, a step looks back at."""
 
@@ -53,23 +57,33 @@ class EventWaits:
         self._waiting: list[Job] = []
         self._stored: dict[JobId, EventWait] = {}
         self._new: list[EventWait] = []
+        self._answers: dict[tuple[NotificationId, bytes], RunAnswer] = {}
 
     async def load(self, runs: Sequence[Run]) -> None:
         """Read what the steps of these runs that wait may ask for."""
-        asking = [run for run in runs if StepType.WAIT_FOR in run.version.step_types]
-        jobs = [(run, job) for run in asking for job in run.jobs if run.step_of(job).type is StepType.WAIT_FOR]
+        waiting_runs = [run for run in runs if not _KINDS.isdisjoint(run.version.step_types)]
+        jobs = [(run, job) for run in waiting_runs for job in run.jobs if run.step_of(job).type in _KINDS]
         self._waiting = [job for _, job in jobs if job.status is JobStatus.DELAYED]
         waiting = [job.id for job in self._waiting]
         self._stored = await store.list_waits_of_jobs(self._db, self._environment_id, waiting)
         # Steps within branches are no jobs yet, so that what a run may reach is known by its version alone.
-        if going_on := [run for run in asking if _has_steps_left(run)]:
-            await self._look_back(going_on)
+        going_on = [run for run in waiting_runs if _has_steps_left(run)]
+        if looking_back := [run for run in going_on if run.version.awaited_events]:
+            await self._look_back(looking_back)
+        if going_on:
             people = {run.subscriber.id for run in going_on}
             self._counts = await store.count_waits(self._db, self._environment_id, people)
+        # Nobody has a link to a run that is new.
+        asking = [run.id for run in waiting_runs if StepType.ASK in run.version.step_types and not run.is_new]
+        self._answers = await list_answers(self._db, self._environment_id, asking)
 
     def find(self, job: Job) -> EventWait | None:
         """What a step waited for; None if it is not known any more."""
         return self._stored.get(job.id)
+
+    def find_answer(self, run: Run, step: Step) -> RunAnswer | None:
+        """The answer to the question of a step, whether it was reached or not; None if nobody has given one."""
+        return self._answers.get((run.id, step.id_bytes))
 
     async def open(self, wait: EventWait, run: Run) -> bool:
         """Begin to wait, unless the event has come already; returns whether it has. Raises TooManyWaits."""
@@ -79,12 +93,16 @@ class EventWaits:
                     return True
         if any(wait.take(event) for event in self._list_past(wait)):
             return True
+        self.add(wait)
+        return False
+
+    def add(self, wait: EventWait) -> None:
+        """Begin to wait; raises TooManyWaits."""
         count = self._counts.get(wait.subscriber_id, 0)
         if count >= MAX_WAITS:
             raise TooManyWaits
         self._counts[wait.subscriber_id] = count + 1
         self._new.append(wait)
-        return False
 
     async def write(self) -> None:
         """Store what steps wait for from now on, and forget what others waited for."""

@@ -53,6 +53,7 @@ TABLES = (
     KeyedTable("emitted_events", ("id",)),
     KeyedTable("event_waits", ("job_id",)),
     KeyedTable("awaited_events", ("name",)),
+    KeyedTable("answers", ("notification_id", "step_id")),
     KeyedTable("trigger_attachments", ("trigger_id", "hash")),
     KeyedTable("attachments", ("hash",), max_rows=10),
     KeyedTable("subscribers", ("id",)),

@@ -34,6 +34,7 @@ STEP_WORDS = {
     StepType.EXIT: "exit",
     StepType.WAIT_FOR: "wait",
     StepType.HTTP_REQUEST: "HTTP",
+    StepType.ASK: "question",
 }
 _MAX_LISTED = 3
 
@@ -64,6 +65,7 @@ class DecisionKind(StrEnum):
     CHANGE = "change"
     EVENT = "event"
     REQUEST = "request"
+    ANSWER = "answer"
 
 
 STEP_KINDS = {
@@ -76,6 +78,7 @@ STEP_KINDS = {
     StepType.TRIGGER: DecisionKind.TRIGGER,
     StepType.WAIT_FOR: DecisionKind.EVENT,
     StepType.HTTP_REQUEST: DecisionKind.REQUEST,
+    StepType.ASK: DecisionKind.ANSWER,
 }
 """What decides about a step that sends nothing; those of the others are attempts."""
 

@@ -1,6 +1,6 @@
 """All codes of execution details, each with the rule that makes a decision of it; a test finds one that is missing."""
 
-from clarion.explain import branching, changing, events, reached, requests, sending, waiting
+from clarion.explain import answers, branching, changing, events, reached, requests, sending, waiting
 from clarion.explain.model import STEP_KINDS, Decision, DecisionKind, Verdict
 from clarion.explain.observed import Observed, Rule, clicked, decide_always, give_up, note_attempt, replied, reported
 from clarion.jobs.details import DetailCode, DetailStatus, code_of
@@ -80,6 +80,10 @@ RULES: dict[str | None, Rule] = {
     DetailCode.WAIT_OVER: events.over,
     DetailCode.WAIT_INVALID: events.invalid,
     DetailCode.TOO_MANY_WAITS: events.too_many,
+    DetailCode.QUESTION_ASKED: answers.asked,
+    DetailCode.QUESTION_ANSWERED: answers.answered,
+    DetailCode.QUESTION_OVER: answers.over,
+    DetailCode.QUESTION_INVALID: answers.invalid,
     DetailCode.STEP_COMPLETED: waiting.completed,
     DetailCode.MESSAGE_CREATED: sending.content_made,
     DetailCode.CONTENT_FAILED: sending.content_failed,

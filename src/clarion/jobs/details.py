@@ -90,6 +90,10 @@ class DetailCode(StrEnum):
     WAIT_OVER = "wait_over", DetailStatus.SUCCESS, "The event did not come in time"
     WAIT_INVALID = "wait_invalid", DetailStatus.FAILED, "Invalid configuration of a step that waits for an event"
     TOO_MANY_WAITS = "too_many_waits", DetailStatus.FAILED, "Too many steps wait for the subscriber"
+    QUESTION_ASKED = "question_asked", DetailStatus.PENDING, "Waiting for an answer"
+    QUESTION_ANSWERED = "question_answered", DetailStatus.SUCCESS, "The question was answered"
+    QUESTION_OVER = "question_over", DetailStatus.SUCCESS, "Nobody answered the question in time"
+    QUESTION_INVALID = "question_invalid", DetailStatus.FAILED, "Invalid configuration of a step that asks a question"
     STEP_COMPLETED = "step_completed", DetailStatus.SUCCESS, "Step completed"
 
     # Its content is rendered.

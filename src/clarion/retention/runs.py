@@ -11,6 +11,7 @@ and a transaction id is refused as a duplicate while its trigger exists.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from clarion.answers.store import delete_answers
 from clarion.db.port import Connection, Row
 from clarion.db.query import sql
 from clarion.db.queue_plans import prefer_index_scans
@@ -198,6 +199,7 @@ async def delete_runs(db: Connection, scope: WalkScope, rows: Sequence[Row]) -> 
     if own:
         await db.execute(DELETE_JOBS, **environment, job_ids=[job["id"] for job in own])
     if run_ids:
+        await delete_answers(db, scope.environment_id, run_ids)
         await db.execute(DELETE_RUNS, **environment, run_ids=run_ids)
         await delete_unneeded(db, scope, [triggers[one] for one in run_ids])
         await mark_runs_deleted(db, scope, [triggers[one] for one in run_ids])

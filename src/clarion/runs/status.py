@@ -37,7 +37,7 @@ COMPLETED = STORED[RunStatus.COMPLETED]
 
 _DELIVERING = frozenset(StepType) - {
     *(StepType.DELAY, StepType.DIGEST, StepType.THROTTLE),
-    *(StepType.BRANCH, StepType.EXIT, StepType.TRIGGER, StepType.WAIT_FOR, StepType.HTTP_REQUEST),
+    *(StepType.BRANCH, StepType.EXIT, StepType.TRIGGER, StepType.WAIT_FOR, StepType.HTTP_REQUEST, StepType.ASK),
 }
 _ACTIVE = frozenset({JobStatus.QUEUED, JobStatus.RUNNING})
 

@@ -12,6 +12,7 @@ from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 
+from clarion.answers.model import ANSWER_PATH
 from clarion.clock import Millis
 from clarion.content.environment import EnvironmentContent
 from clarion.content.links import LinkPurpose, LinkSecret, read_link, sign_link
@@ -24,7 +25,7 @@ OPEN_PATH: Final = "/t/o/"
 MAX_TARGET: Final = 2_000
 """Bytes of a target; longer ones are left alone, because some programs cut links of more than some thousand."""
 
-_OWN_PATHS: Final = ("/t/", f"{UNSUBSCRIBE_PATH}?", f"{PREFERENCES_PATH}?")
+_OWN_PATHS: Final = ("/t/", f"{UNSUBSCRIBE_PATH}?", f"{PREFERENCES_PATH}?", f"{ANSWER_PATH}?")
 _ID_BYTES: Final = 16
 _PLACE_BYTES: Final = 2
 _MAX_POSITION: Final = 0x3FFF

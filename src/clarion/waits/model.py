@@ -25,7 +25,8 @@ _WORK_OF_CONDITION: Final = 20
 
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}")
 NAME_RULE: Final = "must have 1 to 128 letters, digits and . _ : / -, beginning with a letter or digit"
-RESERVED: Final = "message."
+RESERVED: Final = ("message.", "answer.")
+"""How names begin that no application may emit."""
 
 
 class MessageEventName(StrEnum):
@@ -130,7 +131,7 @@ class EventWait(Struct, kw_only=True):
 def find_name_problem(name: str) -> str | None:
     """Return what is wrong with the name of an event that a step waits for, or None."""
     if name.startswith(RESERVED) and name not in set(MessageEventName):
-        return f"names no event of messages; there are {', '.join(MessageEventName)}"
+        return f"begins as only events of Clarion do; there are {', '.join(MessageEventName)}"
     return None if NAME.fullmatch(name) else NAME_RULE
 
 

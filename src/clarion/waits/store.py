@@ -103,7 +103,7 @@ DELETE_WAITS = sql("DELETE FROM event_waits WHERE environment_id = :environment_
 DELETE_WAITS_OF_RUNS = sql("""
     DELETE FROM event_waits WHERE environment_id = :environment_id AND job_id IN (
         SELECT id FROM jobs
-        WHERE environment_id = :environment_id AND notification_id {any:run_ids} AND type = 'wait_for'
+        WHERE environment_id = :environment_id AND notification_id {any:run_ids} AND type IN ('wait_for', 'ask')
     )
 """)
 

@@ -17,7 +17,7 @@ MAX_DATA_BYTES = 16 * 1024
 
 class EventNameText(CheckedText):
     __slots__ = ()
-    RULE: ClassVar[str] = f"{NAME_RULE}; those that begin with '{RESERVED}' are emitted by Clarion alone"
+    RULE: ClassVar[str] = f"{NAME_RULE}; those that begin with {' or '.join(RESERVED)} are emitted by Clarion alone"
     EXAMPLE = "order.paid"
 
     @classmethod

@@ -17,12 +17,14 @@ from clarion.vocabulary import StepType
 from clarion.waits.model import MAX_WAIT, MessageEventName, find_name_problem
 from clarion.workflows.controls import (
     SHAPES,
+    AskControls,
     BranchControls,
     Controls,
     DigestControls,
     DigestType,
     HttpRequestControls,
     SlideLimit,
+    Timeout,
     WaitControls,
     WaitForControls,
     normalize,
@@ -134,12 +136,19 @@ def _rule_problems(controls: Controls) -> Iterator[PathAndText]:
         if key and (problem := check_key(key)):
             yield names[name], problem
     yield from _length_problems(controls)
-    if isinstance(controls, BranchControls):
-        yield from _path_problems(controls)
-    if isinstance(controls, WaitForControls):
-        yield from _event_problems(controls)
-    if isinstance(controls, HttpRequestControls):
-        yield from list_request_problems(controls)
+    yield from _kind_problems(controls)
+
+
+def _kind_problems(controls: Controls) -> Iterator[PathAndText]:
+    match controls:
+        case BranchControls():
+            yield from _path_problems(controls)
+        case WaitForControls():
+            yield from _event_problems(controls)
+        case HttpRequestControls():
+            yield from list_request_problems(controls)
+        case AskControls():
+            yield from _choice_problems(controls)
 
 
 def _path_problems(controls: BranchControls) -> Iterator[PathAndText]:
@@ -167,7 +176,18 @@ def _event_problems(controls: WaitForControls) -> Iterator[PathAndText]:
         yield "ofStep", f"is for events of messages alone: {', '.join(MessageEventName)}"
     if controls.condition and (problem := check_logic(controls.condition, OF_SUBSCRIBERS)):
         yield "condition", problem
-    timeout = controls.timeout
+    yield from _timeout_problems(controls.timeout)
+
+
+def _choice_problems(controls: AskControls) -> Iterator[PathAndText]:
+    values = [one.value for one in controls.choices or ()]
+    for number, value in enumerate(values):
+        if value in values[:number]:
+            yield f"choices.{number}.value", "is that of a choice before; every choice needs its own"
+    yield from _timeout_problems(controls.timeout)
+
+
+def _timeout_problems(timeout: Timeout | None) -> Iterator[PathAndText]:
     if timeout is not None and timeout.amount * _SECONDS[timeout.unit] * SECOND > MAX_WAIT:
         yield "timeout.amount", f"must not make more than {MAX_WAIT // DAY} days"
 

@@ -198,6 +198,15 @@ TEXTS: dict[StepType, Mapping[str, ControlText]] = {
         "continueOnFailure": ControlText("Go on if it fails", "The same as `onFailure`: true is `continue`."),
         "skip": _SKIP,
     },
+    StepType.ASK: {
+        "question": ControlText(
+            "Question", "What is asked; the page that links lead to shows it.", "Approve {{payload.order}}?"
+        ),
+        "choices": ControlText("Choices", "The answers that may be given, each with a value and a label."),
+        "timeout": ControlText("Wait at most", "Up to 90 days.", members={"amount": _AMOUNT, "unit": _UNIT}),
+        "onTimeout": ControlText("Without an answer", "The run goes on, or it ends here.", "continue"),
+        "skip": _SKIP,
+    },
 }
 
 WIDGETS: dict[StepType, Mapping[str, str]] = {
@@ -266,5 +275,6 @@ WIDGETS: dict[StepType, Mapping[str, str]] = {
         "timeout": "TEXT",
         "skip": "QUERY_EDITOR",
     },
+    StepType.ASK: {"question": "TEXT", "skip": "QUERY_EDITOR"},
 }
 """Names of widgets that published dashboards know."""

@@ -37,6 +37,11 @@ MAX_RETAINED = 500
 """So many events of a digest templates see at most."""
 
 
+ChoiceValue = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
+"""Of a choice: it is a name in templates."""
+MAX_CHOICES = 10
+
+
 BY_TIME = "time"
 """Of events of a digest: in the order of their triggers."""
 
@@ -258,7 +263,7 @@ class ExitControls(Controls):
 
 
 class OnTimeout(StrEnum):
-    """What becomes of a run whose event did not come in time."""
+    """What becomes of a run whose event, or answer, did not come in time."""
 
     CONTINUE = "continue"
     EXIT = "exit"
@@ -284,6 +289,20 @@ class WaitForControls(Controls):
     timeout: Timeout | None = None
     on_timeout: OnTimeout | None = None
     since: WaitSince | None = None
+
+
+class AskChoice(Wire):
+    """An answer that may be given; its label is a template."""
+
+    value: ChoiceValue
+    label: str | None = None
+
+
+class AskControls(Controls):
+    question: str | None = None
+    choices: Annotated[list[AskChoice], Meta(max_length=MAX_CHOICES)] | None = None
+    timeout: Timeout | None = None
+    on_timeout: OnTimeout | None = None
 
 
 class TriggerControls(Controls):
@@ -336,6 +355,7 @@ SHAPES: dict[StepType, type[Controls]] = {
     StepType.TOOL: TextControls,
     StepType.WAIT_FOR: WaitForControls,
     StepType.HTTP_REQUEST: HttpRequestControls,
+    StepType.ASK: AskControls,
 }
 
 ControlsT = TypeVar("ControlsT", bound=Controls)

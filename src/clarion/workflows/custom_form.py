@@ -13,7 +13,10 @@ from clarion.vocabulary import StepType
 from clarion.workflows.model import Step
 
 SHOWN_AS_CUSTOM: Final = frozenset(
-    {StepType.BRANCH, StepType.EXIT, StepType.TRIGGER, StepType.TOOL, StepType.WAIT_FOR, StepType.HTTP_REQUEST}
+    {
+        *(StepType.BRANCH, StepType.EXIT, StepType.TRIGGER, StepType.TOOL, StepType.WAIT_FOR, StepType.HTTP_REQUEST),
+        StepType.ASK,
+    }
 )
 KEPT_CONTROLS: Final = {StepType.DIGEST: frozenset({"slideUpTo", "maxItems", "dynamicKey", "retain", "version"})}
 """Controls of known types that those clients leave out when they write a step back, because they do not know them."""

@@ -19,6 +19,7 @@ from clarion.workflows.control_checks import check_controls
 from clarion.workflows.controls import (
     SHAPES,
     Action,
+    AskControls,
     BranchControls,
     Controls,
     ControlsProblem,
@@ -167,6 +168,7 @@ _NEEDED: dict[type[Controls], tuple[str, ...]] = {
     TextControls: ("body",),
     WaitForControls: ("event", "timeout"),
     HttpRequestControls: ("url",),
+    AskControls: ("question", "choices", "timeout"),
 }
 
 

@@ -130,6 +130,11 @@ class Step(WithControls, frozen=True, kw_only=True, rename="camel"):
     def has_templates_in_paths(self) -> bool:
         return has_markup(json_text(self.controls.get("paths")))
 
+    @property
+    def choices(self) -> list[str]:
+        """The values of what a step that asks can be answered with."""
+        return [one["value"] for one in self.controls.get("choices") or ()]
+
     @cached_property
     def id_bytes(self) -> bytes:
         return find_id(self.id) or bytes(16)

@@ -78,6 +78,16 @@ def _http_request(step: Step) -> Schema:
     return closed(properties, "The answer to the request")
 
 
+def _ask(step: Step) -> Schema:
+    members = {
+        "answer": {"enum": [*step.choices, None]},
+        "label": TEXT_OR_NULL,
+        "by": TEXT_OR_NULL,
+        "at": MOMENT_OR_NULL,
+    }
+    return closed(members, "The answer, with the subscriberId of who gave it; null if nobody answered in time")
+
+
 def _custom(step: Step) -> Schema:
     controls = [part.controls for part in (step, *step.variants)]
     outputs = [{name: value for name, value in one.items() if name != "skip"} for one in controls]
@@ -93,6 +103,7 @@ _SCHEMAS: Final[Mapping[StepType, Callable[[Step], Schema]]] = {
     StepType.TRIGGER: _trigger,
     StepType.WAIT_FOR: _wait_for,
     StepType.HTTP_REQUEST: _http_request,
+    StepType.ASK: _ask,
     StepType.CUSTOM: _custom,
 }
 

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from clarion.answers.links import NAME as ANSWERS
+from clarion.answers.links import make_sample_answers
 from clarion.content.environment import find_environment_content
 from clarion.content.layouts.usage import find_previewed_layout
 from clarion.content.translations.known import find_texts
@@ -22,7 +24,7 @@ from clarion.workflows.model import Workflow
 from clarion.workflows.preview import render_preview
 from clarion.workflows.preview_wire import PreviewIn, PreviewOut, PreviewPayloadIn, PreviewResultOut, UnsavedPreviewIn
 from clarion.workflows.request_tests_wire import TestRequestIn, TestRequestOut
-from clarion.workflows.tree import take_out_steps
+from clarion.workflows.tree import list_questions, take_out_steps
 from clarion.workflows.variables import digest_variables, workflow_variables
 
 
@@ -44,7 +46,9 @@ async def preview_workflow_step(
     )
     schema = version.payload_schema if version.validate_payload else None
     values = step.controls if body.control_values is None else body.control_values
-    variables = await find_variables(call, body, workflow)
+    questions = list_questions(version.steps, version.steps.index(step))
+    answers = make_sample_answers(call.services.settings.public_url, questions)
+    variables = {ANSWERS: answers} | await find_variables(call, body, workflow)
     if version.refers_to_texts or body.control_values is not None:
         owner = translated(workflow)
         variables[TEXTS] = await call.database.read(partial(find_texts, owner=owner, locale=variables["locale"]))

@@ -56,6 +56,8 @@ class StepKind(StrEnum):
     """Waits for an event, up to a time."""
     HTTP_REQUEST = "http_request"
     """Calls a URL; later steps see the answer."""
+    ASK = "ask"
+    """Waits for the answer to a question, up to a time."""
 
 
 ProviderOverrides = Annotated[dict[str, dict[str, Any]], Meta(max_length=MAX_OVERRIDDEN)]

@@ -20,7 +20,7 @@ from clarion.workflows.step_wire import StepIn, VariantIn
 from clarion.workflows.tree import list_earlier
 
 _WITHOUT_VARIANTS: Final = frozenset(
-    {StepType.BRANCH, StepType.EXIT, StepType.TRIGGER, StepType.WAIT_FOR, StepType.HTTP_REQUEST}
+    {StepType.BRANCH, StepType.EXIT, StepType.TRIGGER, StepType.WAIT_FOR, StepType.HTTP_REQUEST, StepType.ASK}
 )
 _MAX_URL: Final = 2048
 _URL_TEMPLATE: Final = re.compile(r"https?://[^\s{}/?#\\]+[/?#].*|\{\{[^{}]*\}\}")

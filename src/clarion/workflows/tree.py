@@ -132,6 +132,13 @@ def list_earlier(steps: Sequence[Step], position: int) -> list[Step]:
     return [one for one in steps[:position] if _can_precede(_find_way(steps, one), own)]
 
 
+def list_questions(steps: Sequence[Step], position: int) -> list[Step]:
+    """List the steps behind a step that ask, but those of other paths of the same branches."""
+    asking = [one for one in steps[position + 1 :] if one.type is StepType.ASK and one.active]
+    own = _find_way(steps, steps[position]) if asking else {}
+    return [one for one in asking if _can_precede(own, _find_way(steps, one))]
+
+
 def _can_precede(way: Mapping[str, str], own: Mapping[str, str]) -> bool:
     return all(own.get(branch, path) == path for branch, path in way.items())
 

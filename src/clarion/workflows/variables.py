@@ -21,7 +21,7 @@ from clarion.workflows.controls import BY_TIME
 from clarion.workflows.issues import Issue, IssueType, list_parts
 from clarion.workflows.model import Step, Variant, Workflow, WorkflowVersion
 from clarion.workflows.outputs import FLAG, MOMENT_OR_NULL, TEXT, TEXT_OR_NULL, Schema, closed, describe_outputs
-from clarion.workflows.tree import list_earlier
+from clarion.workflows.tree import list_earlier, list_questions
 
 MAX_REPEATED_SCHEMA = 16 * 1024
 """Characters of a payload schema that each step of a workflow repeats; a step that is read alone has it in any case."""
@@ -34,6 +34,7 @@ _LINKS: Final[Schema] = {
     | {"format": "uri", "description": "Where the person unsubscribes from this; empty if the workflow is critical"},
     "preferences_url": TEXT | {"format": "uri", "description": "Where the person chooses which messages they get"},
 }
+_ANSWER_LINK: Final[Schema] = TEXT | {"format": "uri"}
 _UNSUBSCRIBE: Final = ("unsubscribe_url",)
 _CRITICAL: Final = "'unsubscribe_url' is empty in critical workflows, from which nobody can unsubscribe; remove it"
 
@@ -139,7 +140,7 @@ def describe_variables(
     """
     place = next((number for number, one in enumerate(version.steps) if one.id == step.id), len(version.steps))
     earlier = [one for one in list_earlier(version.steps, place) if one.active]
-    links = {} if step.channel is None else _LINKS
+    links = {} if step.channel is None else _LINKS | _answers_schema(version, place)
     actor = _person_schema("Who acted, if the trigger names an actor")
     return closed(
         {
@@ -194,6 +195,15 @@ def _payload_schema(schema: Mapping[str, Any] | None, *, whole: bool) -> Schema:
 def _context_schema() -> Schema:
     one = closed({"id": TEXT, "data": _ANY_OBJECT}, None) | {"required": ["id"]}
     return {"type": "object", "additionalProperties": one, "description": "The contexts of the trigger, by their types"}
+
+
+def _answers_schema(version: WorkflowVersion, place: int) -> Schema:
+    """The links to the answers of questions that the run may ask behind a step."""
+    asking = list_questions(version.steps, place) if place < len(version.steps) else []
+    if not asking:
+        return {}
+    links = {one.step_id: closed(dict.fromkeys(one.choices, _ANSWER_LINK), one.name) for one in asking}
+    return {"answers": closed(links, "Where the person gives each answer")}
 
 
 def _steps_schema(earlier: Sequence[Step]) -> Schema:

@@ -48,6 +48,9 @@ KEPT_LONGER = {
     ("erasures", "subscriber_id"),
     ("emitted_events", "subscriber_id"),
     ("emitted_events", "topic_id"),
+    ("answers", "notification_id"),
+    ("answers", "subscriber_id"),
+    ("answers", "step_id"),
     ("event_waits", "job_id"),
     ("event_waits", "subscriber_id"),
 }

@@ -69,11 +69,21 @@ async def make_history(world: World, database: Database) -> None:
     await world.trigger([KEY, "bob"], payload={"text": "for both"})
     await world.trigger({"type": "Topic", "topicKey": "news"}, payload={"text": "for the topic"})
     await world.work()
+    await _answer_question(world)
     await post(api, "/v1/suppressions", {"channel": "email", "address": "canary@example.com"})
     await database.transaction(lambda db: _await_receipt(db, api))
     await world.trigger(KEY, payload={"text": "canary-queued"})
     schedule = {"identifier": "daily", "name": "Daily", "workflowId": "welcome", "to": [KEY, "bob"], "cron": "@daily"}
     await post(api, "/v1/schedules", schedule)
+
+
+async def _answer_question(world: World) -> None:
+    choices, timeout = [{"value": "yes", "label": "{{payload.text}}"}], {"amount": 1, "unit": "hours"}
+    await world.make_workflow(step("ask", question="Yes?", choices=choices, timeout=timeout), key="asked")
+    transaction = (await world.trigger(KEY, name="asked", payload={"text": "canary-answer"}))["transactionId"]
+    await world.work()
+    (run,) = await world.events(transactionId=transaction)
+    await post(world.api, f"/v1/runs/{run['_id']}/answers", {"stepId": "ask", "choice": "yes"})
 
 
 async def _make_channels(api: Api) -> None:

@@ -17,7 +17,7 @@ ERASED = {
     "context_preferences",
     *("webhook_events", "webhook_event_people", "awaited_receipts", "digest_windows", "digest_events"),
     *("throttle_passes", "triggers", "trigger_attachments", "attachments", "suppressions"),
-    *("channel_connections", "channel_endpoints", "schedules"),
+    *("channel_connections", "channel_endpoints", "schedules", "answers"),
 }
 """Tables with data of a person that an erasure deletes or makes anonymous."""
 
@@ -161,6 +161,7 @@ async def test_everything_of_a_person_is_exported_and_then_gone(world: World, da
         "transaction",
         "other",
         "endpoint",
+        "answer",
     ]
     assert [one for one in [*stored, "endpoint"] if f"canary-{one}" not in text] == []
     assert {one["kind"] for one in exported} == {one.kind for one in EXPORTED}

@@ -40,6 +40,7 @@ export const texts = {
     tool: "Tool",
     wait_for: "Wait",
     http_request: "HTTP request",
+    ask: "Question",
   },
   decisions: "Decisions",
   values: "What it saw",

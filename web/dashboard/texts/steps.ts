@@ -21,6 +21,7 @@ export const texts = {
     trigger: "Starts another workflow",
     wait_for: "Waits for an event, up to a time",
     http_request: "Calls a URL; later steps see the answer",
+    ask: "Asks a question, and waits for the answer",
   } satisfies Record<StepKind, string>,
   marks: {
     in_app: "▤",
@@ -38,6 +39,7 @@ export const texts = {
     trigger: "↗",
     wait_for: "◔",
     http_request: "⇄",
+    ask: "?",
   } satisfies Record<StepKind, string>,
 
   sayNothing: "Nothing is written yet",
@@ -49,6 +51,8 @@ export const texts = {
     event ? `Waits for ${event}, at most ${length}` : "Waits for an event that is not named yet",
   request: (method: string, url: string) => (url ? `Calls ${method} ${url}` : "Calls a URL that is not set yet"),
   sharedRequest: (sentence: string) => `${sentence}, once for all people of a trigger`,
+  ask: (question: string, length: string) =>
+    question ? `Asks “${question}”, and waits at most ${length}` : "Asks a question that is not written yet",
   length: (amount: number, unit: string) => `${amount} ${amount === 1 ? unit.replace(/s$/, "") : unit}`,
   unknownLength: "a time that is not set yet",
   digest: (length: string) => `Waits ${length}, then sends one message with everything that came`,

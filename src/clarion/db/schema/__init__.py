@@ -5,7 +5,7 @@ subscribers ─ subscriber_channels                   topics ─ topic_subscript
 workflows ─ workflow_versions ─ workflow_version_notes (immutable)  preferences (what a person switched)
 integrations                                        triggers ─ notifications ─ jobs ─ messages
 digest_windows ─ digest_events                      throttle_passes
-emitted_events, event_waits (of jobs), awaited_events
+emitted_events, event_waits (of jobs), awaited_events  answers (of runs)
 jobs ─ http_requests (sealed, while they are under way)   http_hosts (that fail)
 triggers ─ http_answers (that their runs share)
 trigger_attachments ─ attachments

@@ -3,6 +3,17 @@ CREATE TABLE alembic_version (
 	version_num VARCHAR(32) NOT NULL, works_with VARCHAR(32),
 	CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 );
+CREATE TABLE answers (
+	environment_id BLOB NOT NULL,
+	notification_id BLOB NOT NULL,
+	step_id BLOB NOT NULL,
+	subscriber_id BLOB,
+	choice TEXT NOT NULL,
+	label TEXT NOT NULL,
+	way TEXT NOT NULL,
+	answered_at BIGINT NOT NULL,
+	PRIMARY KEY (environment_id, notification_id, step_id)
+);
 CREATE TABLE api_keys (
     environment_id BLOB NOT NULL,
     id BLOB NOT NULL,
@@ -792,6 +803,7 @@ CREATE TABLE workflows (
     deleted_at BIGINT, tracking TEXT, takes_replies BOOLEAN,
     PRIMARY KEY (environment_id, id)
 );
+CREATE INDEX answers_subscriber ON answers (environment_id, subscriber_id, notification_id, step_id);
 CREATE INDEX audit_entries_actor ON audit_entries (environment_id, actor_id, id);
 CREATE INDEX audit_entries_target ON audit_entries (environment_id, target_type, target_id, id);
 CREATE INDEX awaited_receipts_due ON awaited_receipts (ask_at);
@@ -901,4 +913,4 @@ CREATE TRIGGER subscriber_search_update
         UPDATE subscriber_search SET email = lower(new.email), phone = new.phone, full_name = new.full_name
         WHERE rowid = new.search_row;
     END;
-INSERT INTO alembic_version (version_num, works_with) VALUES ('0050', '0033..0050');
+INSERT INTO alembic_version (version_num, works_with) VALUES ('0051', '0033..0051');

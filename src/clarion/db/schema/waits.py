@@ -76,3 +76,17 @@ awaited_events = Table(
     id_("environment_id", key=True),
     text_("name", key=True),
 )
+
+answers = Table(
+    "answers",  # one for each question of a run; also to questions that are not reached yet
+    metadata,
+    id_("environment_id", key=True),
+    id_("notification_id", key=True),
+    id_("step_id", key=True),
+    id_("subscriber_id", optional=True),  # who answered; NULL: was erased since
+    text_("choice"),
+    text_("label"),
+    text_("way"),  # answers.model.AnswerWay
+    moment("answered_at"),
+    Index("answers_subscriber", "environment_id", "subscriber_id", "notification_id", "step_id"),
+)

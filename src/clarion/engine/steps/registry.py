@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from clarion.engine.steps import (
+    ask,
     branch,
     channels,
     digest,
@@ -45,10 +46,12 @@ DECIDE: dict[StepType, Decide] = {
     StepType.TOOL: channels.decide_tool,
     StepType.HTTP_REQUEST: http_request.decide,
     StepType.WAIT_FOR: wait_for.decide,
+    StepType.ASK: ask.decide,
 }
 FINISH: dict[StepType, Decide] = {
     StepType.HTTP_REQUEST: http_request.finish,
     StepType.DELAY: waiting.finish,
     StepType.DIGEST: digest.finish,
     StepType.WAIT_FOR: wait_for.finish,
+    StepType.ASK: ask.finish,
 }

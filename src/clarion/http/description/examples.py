@@ -207,6 +207,7 @@ REQUESTS: dict[str, Any] = {
     "OwnLinkUrlIn": {"integrationIdentifier": "slack-main"},
     "ChannelEndpointPatch": {"endpoint": {"channelId": "C024BE92M"}},
     "CredentialsIn": {"providerId": "fcm", "credentials": {"deviceTokens": ["a-device-token"]}},
+    "RunAnswerIn": {"stepId": "approval", "choice": "approve", "by": "ada"},
     "EmitIn": {"name": "order.paid", "to": "ada", "data": {"order": 42}, "id": "payment-1001"},
     "SegmentIn": {
         "key": "gold-members",

@@ -4,8 +4,9 @@ A member of the shape that is an `UploadedFile`, or a list of them, takes files;
 """
 
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
+from urllib.parse import parse_qsl
 
 import msgspec
 
@@ -111,6 +112,28 @@ def _takes_files(kind: Any) -> bool:
 
 def _takes_many(kind: Any) -> bool:
     return typing.get_origin(kind) is list
+
+
+def read_fields(headers: Mapping[bytes, bytes], body: bytes, *, limit: int) -> dict[str, list[str]]:
+    """Read the texts of a form in either encoding; none if it is something else, or has more than the limit."""
+    content_type = headers.get(b"content-type", b"")
+    media_type = content_type.partition(b";")[0].strip().lower().decode("latin-1")
+    fields: dict[str, list[str]] = {}
+    try:
+        for name, value in _list_fields(media_type, content_type, body, limit):
+            fields.setdefault(name, []).append(value)
+    except (Malformed, NotJson, ValueError):
+        return {}
+    return fields
+
+
+def _list_fields(media_type: str, content_type: bytes, body: bytes, limit: int) -> list[tuple[str, str]]:
+    if media_type == "application/x-www-form-urlencoded":
+        return parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=limit)
+    if media_type == MULTIPART:
+        parts = [part for part in read_parts(content_type, body) if part.file_name is None]
+        return [(part.name, part.content.decode("utf-8", "replace")) for part in parts]
+    return []
 
 
 def read_parts(content_type: bytes, body: bytes) -> Parts:

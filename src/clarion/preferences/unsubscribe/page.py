@@ -1,46 +1,24 @@
-"""The pages as HTML: forms without scripts, which look as the browser's owner likes, dark or light."""
+"""The pages as HTML: forms without scripts."""
 
-import base64
-import hashlib
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Final
 
 from msgspec import Struct
 
-from clarion.http.static import Header
+from clarion.http.link_pages import LinkPages
 from clarion.preferences.unsubscribe.texts import TEXTS, PageTexts
 from clarion.vocabulary import Channel
 
-_STYLE: Final = """
-:root { color-scheme: light dark; }
-body { font: 1.0625rem/1.5 system-ui, sans-serif; margin: 0; padding: 2rem 1rem; background: Canvas;
-  color: CanvasText; }
-main { max-width: 34rem; margin: 0 auto; }
-h1 { font-size: 1.5rem; line-height: 1.25; }
+_PAGES: Final = LinkPages("""
 h2 { font-size: 1.0625rem; margin: 2rem 0 0; }
 ul { padding-inline-start: 1.25rem; }
 fieldset { border: 1px solid GrayText; border-radius: .5rem; margin: 0 0 1rem; padding: .5rem 1rem 1rem; }
 legend { font-weight: 600; padding: 0 .25rem; overflow-wrap: anywhere; }
 label { display: flex; gap: .625rem; align-items: center; min-height: 2.25rem; }
 input { width: 1.25rem; height: 1.25rem; margin: 0; }
-button { font: inherit; font-weight: 600; padding: .625rem 1.25rem; border-radius: .5rem; border: 1px solid;
-  background: CanvasText; color: Canvas; cursor: pointer; }
-li, p { overflow-wrap: anywhere; }
-[role=status] { border-inline-start: .25rem solid; padding-inline-start: .75rem; }
-"""
-_HASH: Final = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
-
-HEADERS: Final[tuple[Header, ...]] = (
-    (
-        b"content-security-policy",
-        f"default-src 'none'; style-src 'sha256-{_HASH}'; form-action 'self'; base-uri 'none'; "
-        "frame-ancestors 'none'".encode(),
-    ),
-    (b"cache-control", b"no-store"),
-    (b"x-robots-tag", b"noindex, nofollow"),
-    (b"referrer-policy", b"no-referrer"),
-)
+""")
+HEADERS: Final = _PAGES.headers
 
 
 class Reader(Struct, frozen=True):
@@ -120,16 +98,7 @@ def render_notice(reader: Reader, title: str, text: str) -> str:
 
 
 def _page(reader: Reader, title: str, content: Iterable[str]) -> str:
-    direction = "rtl" if reader.texts.is_right_to_left else "ltr"
-    heading = escape(title)
-    return (
-        f'<!doctype html>\n<html lang="{reader.language}" dir="{direction}">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="robots" content="noindex, nofollow">\n'
-        f"<title>{heading}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{heading}</h1>\n"
-        + "\n".join(content)
-        + "\n</main>\n</body>\n</html>\n"
-    )
+    return _PAGES.render(reader.language, title, content, is_right_to_left=reader.texts.is_right_to_left)
 
 
 def _fieldset(texts: PageTexts, choice: Choice) -> str:

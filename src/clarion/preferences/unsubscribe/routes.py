@@ -3,14 +3,14 @@
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
-from urllib.parse import parse_qsl
 
 from msgspec import Struct
 
 from clarion.content.known_secrets import LinkSecrets
 from clarion.db.port import Connection
-from clarion.errors import Malformed, NotJson, RateLimited
-from clarion.http.input.forms import MULTIPART, read_parts
+from clarion.errors import RateLimited
+from clarion.http.input.forms import read_fields
+from clarion.http.link_pages import respond_with_page
 from clarion.http.operation import DetachedCall, Transaction, operation
 from clarion.http.responses import PageResponse
 from clarion.http.wire import Wire
@@ -88,26 +88,22 @@ async def _answer(call: DetachedCall, token: str, answer: Callable[[_Visit], Awa
     accepted = call.request.headers.get(b"accept-language", b"").decode("latin-1")
     stranger = Reader(choose_language(None, accepted, ""), token)
     if token == SAMPLE:
-        return _page(200, page.render_notice(stranger, stranger.texts.unsubscribe, stranger.texts.sample))
+        return respond_with_page(200, page.render_notice(stranger, stranger.texts.unsubscribe, stranger.texts.sample))
     secrets = call.services.shared.get(LinkSecrets)
     secret = await secrets.find(token, call.request.address, call.now)
     if secret is None or read_target(secret, token) is None:
         secrets.note_failure(call.request.address, call.now)
-        return _page(*_refuse(stranger))
+        return respond_with_page(*_refuse(stranger))
     visitor = await call.database.read(partial(find_visitor, token=token, vault=call.services.vault))
     if visitor is None:
-        return _page(*_refuse(stranger))
+        return respond_with_page(*_refuse(stranger))
     reader = Reader(choose_language(visitor.subscriber.locale, accepted, visitor.default_locale), token)
     try:
         call.response_headers.extend(await call.services.limiter.admit(visitor.environment_id, LimitCategory.ALL))
     except RateLimited as refusal:
         call.response_headers.append((b"retry-after", str(refusal.retry_after).encode()))
-        return _page(429, page.render_notice(reader, reader.texts.messages, reader.texts.too_many))
-    return _page(*await answer(_Visit(call, visitor, reader)))
-
-
-def _page(status: int, html: str) -> PageResponse:
-    return PageResponse(status, b"text/html; charset=utf-8", html.encode())
+        return respond_with_page(429, page.render_notice(reader, reader.texts.messages, reader.texts.too_many))
+    return respond_with_page(*await answer(_Visit(call, visitor, reader)))
 
 
 def _refuse(reader: Reader) -> Answer:
@@ -131,7 +127,7 @@ async def _show_question(visit: _Visit) -> Answer:
 
 async def _change_subscription(visit: _Visit) -> Answer:
     visitor, reader, workflow = visit.visitor, visit.reader, visit.visitor.workflow
-    wanted = _read_wish(_read_form(visit.call))
+    wanted = _read_wish(read_fields(visit.call.request.headers, visit.call.request.body, limit=_MAX_FIELDS))
     if wanted is None:
         return _refuse_form(reader)
     if workflow is None:
@@ -151,7 +147,7 @@ async def _show_choices(visit: _Visit) -> Answer:
 
 
 async def _save_choices(visit: _Visit) -> Answer:
-    form = _read_form(visit.call)
+    form = read_fields(visit.call.request.headers, visit.call.request.body, limit=_MAX_FIELDS)
     if "shown" not in form:
         return _refuse_form(visit.reader)
     shown, on = frozenset(form["shown"]), frozenset(form.get("on", ()))
@@ -179,25 +175,3 @@ def _read_wish(form: dict[str, list[str]]) -> tuple[bool, ChangeReason] | None:
         case ["subscribe"]:
             return True, ChangeReason.LINK
     return None
-
-
-def _read_form(call: DetachedCall) -> dict[str, list[str]]:
-    """Read the texts of a form in either encoding; none if it is something else, or has too many."""
-    content_type, body = call.request.headers.get(b"content-type", b""), call.request.body
-    media_type = content_type.partition(b";")[0].strip().lower()
-    fields: dict[str, list[str]] = {}
-    try:
-        for name, value in _list_fields(media_type.decode("latin-1"), content_type, body):
-            fields.setdefault(name, []).append(value)
-    except (Malformed, NotJson, ValueError):
-        return {}
-    return fields
-
-
-def _list_fields(media_type: str, content_type: bytes, body: bytes) -> list[tuple[str, str]]:
-    if media_type == "application/x-www-form-urlencoded":
-        return parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=_MAX_FIELDS)
-    if media_type == MULTIPART:
-        parts = [part for part in read_parts(content_type, body) if part.file_name is None]
-        return [(part.name, part.content.decode("utf-8", "replace")) for part in parts]
-    return []

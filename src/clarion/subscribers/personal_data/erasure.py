@@ -12,6 +12,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from clarion.answers.erasure import forget_answers
+from clarion.answers.store import delete_answers
 from clarion.audit.model import Action, AuditTarget, Author, Change, TargetType
 from clarion.audit.recording import record_change
 from clarion.clock import MINUTE, Clock, Millis
@@ -79,6 +81,7 @@ COUNT_HISTORY = sql(f"""
         (SELECT count(*) FROM (SELECT 1 FROM messages WHERE {_OF_PERSON} LIMIT :limit) AS m) AS messages,
         (SELECT count(*) FROM (SELECT 1 FROM webhook_event_people WHERE {_OF_PERSON} LIMIT :limit) AS e) AS events,
         (SELECT count(*) FROM (SELECT 1 FROM throttle_passes WHERE {_OF_PERSON} LIMIT :limit) AS p) AS passes,
+        (SELECT count(*) FROM (SELECT 1 FROM answers WHERE {_OF_PERSON} LIMIT :limit) AS a) AS answers,
         (
             SELECT count(*) FROM (
                 SELECT 1 FROM digest_events
@@ -222,6 +225,8 @@ async def _erase_some(db: Connection, person: Subscriber) -> bool:
         return True
     if await db.execute(DELETE_DIGEST_EVENTS, **scope, limit=BATCH) == BATCH:
         return True
+    if await forget_answers(db, person, BATCH) == BATCH:
+        return True
     return await db.execute(DELETE_THROTTLE_PASSES, **scope, limit=BATCH) == BATCH
 
 
@@ -233,6 +238,7 @@ async def _erase_runs(db: Connection, person: Subscriber) -> bool:
         await erase_from_run_triggers(db, person, [row["trigger_id"] for row in rows])
         await db.execute(DELETE_REQUESTS_OF_RUNS, **scope, ids=ids)
         await db.execute(DELETE_JOBS_OF_RUNS, **scope, ids=ids)
+        await delete_answers(db, person.environment_id, ids)
         await db.execute(DELETE_RUNS, **scope, ids=ids)
     return len(rows) == BATCH
 

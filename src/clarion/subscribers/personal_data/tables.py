@@ -28,6 +28,7 @@ ItemKind = Literal[
     "message",
     "suppression",
     "webhookEvent",
+    "answer",
 ]
 
 
@@ -254,6 +255,13 @@ EXPORTED = (
         """,
         where="p.environment_id = :environment_id AND p.subscriber_id = :subscriber_id",
         json=frozenset({"payload"}),
+    ),
+    PersonTable(
+        kind="answer",
+        name="answers",
+        columns=("notification_id", "step_id", "choice", "label", "way", "answered_at"),
+        keys={"notification_id": "t.notification_id", "step_id": "t.step_id"},
+        omitted={"subscriber_id": _OWNER},
     ),
 )
 """What an export has, in this order."""

@@ -84,6 +84,7 @@ export const STEP_KINDS: readonly StepKind[] = [
   "trigger",
   "wait_for",
   "http_request",
+  "ask",
 ];
 /** The key of the path where no condition holds. */
 export const OTHERWISE = "otherwise";

@@ -13,6 +13,7 @@ const OUTPUTS: Partial<Record<DraftStep["type"], readonly string[]>> = {
   trigger: ["transactionId"],
   http_request: ["ok", "status", "headers", "body"],
   wait_for: ["matched", "event", "at", "data"],
+  ask: ["answer", "label", "by", "at"],
 };
 
 /** What the server describes, with the payload and the earlier steps as they are in the editor. */

@@ -27,6 +27,8 @@ export function describeStep(type: StepKind, values: JsonObject): string {
       return texts.waitFor(textAt(values, "event"), lengthOf(isObject(values.timeout) ? values.timeout : {}));
     case "http_request":
       return describeRequest(values);
+    case "ask":
+      return texts.ask(textAt(values, "question"), lengthOf(isObject(values.timeout) ? values.timeout : {}));
     case "custom":
       return texts.custom(Object.keys(values).filter((name) => name !== "skip").length);
     default:

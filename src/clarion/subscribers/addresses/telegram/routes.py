@@ -13,6 +13,7 @@ from clarion.clock import iso_text
 from clarion.contexts.requested import store_contexts
 from clarion.db.port import Connection
 from clarion.errors import Busy, Forbidden, Invalid, Malformed, NotFound, RateLimited, Unauthenticated
+from clarion.http.link_pages import respond_with_page
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.http.responses import PageResponse, RawResponse
 from clarion.ids import EnvironmentId, IntegrationId, SubscriberKey, find_id
@@ -262,7 +263,7 @@ async def _visit(call: DetachedCall, environment_text: str, code: str) -> _Setup
         call.response_headers.extend(await call.services.limiter.admit(link.environment_id, LimitCategory.ALL))
     except RateLimited as refusal:
         call.response_headers.append((b"retry-after", str(refusal.retry_after).encode()))
-        return _page(429, page.render_notice(reader, reader.texts.title, reader.texts.too_many))
+        return respond_with_page(429, page.render_notice(reader, reader.texts.title, reader.texts.too_many))
     return _Setup(call, link, reader)
 
 
@@ -274,7 +275,7 @@ async def _show_form(visit: _Setup, status: int, problem: str = "") -> PageRespo
         integration_id=link.integration_id,
         vault=call.services.vault,
     )
-    return _page(status, page.render_form(visit.reader, (await call.database.read(find)).name, problem))
+    return respond_with_page(status, page.render_form(visit.reader, (await call.database.read(find)).name, problem))
 
 
 def _read_token(body: bytes) -> str:
@@ -303,7 +304,7 @@ async def _finish(visit: _Setup, token: Secret, asked: Bot) -> PageResponse:
             url = await _store_webhook(visit, integration, webhook)
         except (bot.BotRefused, bot.BotUnreachable, registration.BotChanged, NotFound):
             has_webhook = False
-    return _page(200, page.render_result(reader, asked.username, url, has_webhook=has_webhook))
+    return respond_with_page(200, page.render_result(reader, asked.username, url, has_webhook=has_webhook))
 
 
 async def _store_webhook(visit: _Setup, integration: Integration, webhook: TelegramWebhook) -> str | None:
@@ -323,8 +324,4 @@ async def _store_webhook(visit: _Setup, integration: Integration, webhook: Teleg
 
 
 def _refuse(reader: SetupReader) -> PageResponse:
-    return _page(404, page.render_notice(reader, reader.texts.invalid, reader.texts.ask_again))
-
-
-def _page(status: int, html: str) -> PageResponse:
-    return PageResponse(status, b"text/html; charset=utf-8", html.encode())
+    return respond_with_page(404, page.render_notice(reader, reader.texts.invalid, reader.texts.ask_again))

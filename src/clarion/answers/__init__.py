@@ -1,0 +1,1 @@
+"""Questions that runs ask, and their answers: by signed links with a page, in the inbox, and by the API."""
