@@ -79,7 +79,7 @@ REFERENCES = (
     Reference("workflow_version_notes", "id", "workflow_versions"),
     Reference("webhook_event_people", "event_id", "webhook_events", order="event_id DESC"),
     Reference("webhook_deliveries", "event_id", "webhook_events", condition="status = 'queued'"),
-    Reference("schedule_runs", "schedule_id", "schedules"),
+    Reference("schedule_runs", "schedule_id", "schedules", order="schedule_id, moment"),
 )
 
 
