@@ -41,6 +41,8 @@ class StepType(StrEnum):
     WAIT_FOR = "wait_for"
     HTTP_REQUEST = "http_request"
     ASK = "ask"
+    UPDATE = "update"
+    CLEAR = "clear"
 
 
 class JobStatus(StrEnum):

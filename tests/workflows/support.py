@@ -40,6 +40,8 @@ CONTROLS: dict[str, dict[str, Any]] = {
         "timeout": {"amount": 3, "unit": "days"},
         "onTimeout": "exit",
     },
+    "update": {"ofStep": "the-in-app-step", "body": "Order {{payload.order}} is there"},
+    "clear": {"ofStep": "the-in-app-step"},
     "http_request": {
         "method": "POST",
         "url": "https://example.com/orders/{{payload.order}}",
@@ -72,6 +74,11 @@ CONTROLS: dict[str, dict[str, Any]] = {
 def step(kind: str = "in_app", name: str | None = None, **fields: Any) -> dict[str, Any]:
     """One step as callers send it, complete unless the test says otherwise."""
     return {"name": name or f"The {kind} step", "type": kind, "controlValues": CONTROLS[kind], **fields}
+
+
+def list_steps_before(kind: str) -> list[dict[str, Any]]:
+    """The step whose messages a step of the kind is about, if it is about some."""
+    return [step("in_app")] if "ofStep" in CONTROLS[kind] else []
 
 
 async def make_workflow(

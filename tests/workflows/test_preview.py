@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from tests.support import Api
-from tests.workflows.support import CONTROLS, make_workflow, step
+from tests.workflows.support import CONTROLS, list_steps_before, make_workflow, step
 
 VARIABLES = {"payload": {"order": 42, "room": "a<b"}, "subscriber": {"firstName": "<Ada>"}, "steps": {}}
 
 
 async def preview(api: Api, kind: str, **body: Any) -> dict[str, Any]:
-    await make_workflow(api, steps=[step(kind, stepId="one")])
+    await make_workflow(api, steps=[*list_steps_before(kind), step(kind, stepId="one")])
     response = await api.post(
         "/v2/workflows/order-shipped/step/one/preview", json={"previewPayload": VARIABLES, **body}
     )

@@ -9,7 +9,7 @@ from novu_py import Novu, models
 from clarion.settings.model import Settings
 from clarion.workflows.custom_form import SHOWN_AS_CUSTOM
 from tests.support import Api
-from tests.workflows.support import CONTROLS, make_workflow, step
+from tests.workflows.support import CONTROLS, list_steps_before, make_workflow, step
 
 PREFERENCES: dict[str, Any] = {
     "user": {"all": {"enabled": False}, "channels": {"email": {"enabled": False}}},
@@ -52,14 +52,15 @@ async def test_workflows_with_steps_of_every_type_are_accepted(api: Api, control
 
 async def test_the_client_writes_back_steps_of_kinds_that_it_does_not_know(api: Api) -> None:
     client: Any = Novu(secret_key=api.key, server_url="http://clarion.test", async_client=api, retry_config=None)
-    made = await make_workflow(api, steps=[step(kind) for kind in sorted(SHOWN_AS_CUSTOM)])
+    unknown = [step(kind) for kind in sorted(SHOWN_AS_CUSTOM)]
+    made = await make_workflow(api, steps=[step("sms", stepId="the-in-app-step"), *unknown])
     read = (await client.workflows.get_async(workflow_id="order-shipped")).result
     steps = [
         {
             "_id": one.id,
             "step_id": one.step_id,
             "name": one.name,
-            "type": "custom",
+            "type": one.type.value,
             "control_values": one.controls.values.model_dump(mode="json", by_alias=True, exclude_unset=True),
         }
         for one in read.steps
@@ -135,7 +136,7 @@ async def test_changed_and_copied_workflows_are_accepted(api: Api) -> None:
 
 @pytest.mark.parametrize("kind", CONTROLS)
 async def test_steps_and_previews_of_every_type_are_accepted(api: Api, kind: str) -> None:
-    await make_workflow(api, steps=[step(kind, stepId="one")])
+    await make_workflow(api, steps=[*list_steps_before(kind), step(kind, stepId="one")])
 
     found = await api.get("/v2/workflows/order-shipped/steps/one")
     response = await api.post(

@@ -12,7 +12,7 @@ from clarion.vocabulary import Scope
 from clarion.workflows.model import WorkflowVersion
 from clarion.workflows.store import find_workflow, list_versions_by_id
 from tests.support import Api, MakeApi
-from tests.workflows.support import CONTROLS, make_workflow, replace_workflow, step
+from tests.workflows.support import CONTROLS, list_steps_before, make_workflow, replace_workflow, step
 
 FIELDS: dict[str, Any] = {
     "description": "Tells that an order is on its way",
@@ -61,9 +61,9 @@ async def test_what_is_not_given_has_its_default(api: Api) -> None:
 async def test_steps_of_every_type_keep_their_controls_as_sent(api: Api, kind: str) -> None:
     sent = CONTROLS[kind] | {"unheardOf": {"kept": [1, 2.5, None]}}
 
-    created = await make_workflow(api, steps=[step(kind, controlValues=sent)])
+    created = await make_workflow(api, steps=[*list_steps_before(kind), step(kind, controlValues=sent)])
 
-    (one,) = created["steps"]
+    *_, one = created["steps"]
     assert one["controlValues"] == one["controls"]["values"] == sent
     assert (one["type"], one["active"], one["shouldStopOnFail"]) == (kind, True, False)
     assert (one["workflowId"], one["workflowDatabaseId"]) == ("order-shipped", created["_id"])

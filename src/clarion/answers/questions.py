@@ -21,7 +21,8 @@ from clarion.vault import Vault
 from clarion.vocabulary import JobStatus, StepType
 from clarion.waits.model import EventWait
 from clarion.waits.store import list_waits_of_jobs
-from clarion.workflows.controls import AskChoice, AskControls, read_as
+from clarion.workflows.control_parts import AskChoice
+from clarion.workflows.controls import AskControls, read_as
 from clarion.workflows.model import Step
 
 

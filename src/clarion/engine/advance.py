@@ -13,6 +13,7 @@ from clarion.engine.digests import DigestWindows
 from clarion.engine.endings import close, end_stopped, stop_on_fail
 from clarion.engine.load import add_past, make_jobs
 from clarion.engine.masking import mask_result
+from clarion.engine.message_changes import MessageChanges
 from clarion.engine.records import Run, link_variables, variables_of
 from clarion.engine.shared_requests import SharedRequests
 from clarion.engine.steps.decision import (
@@ -66,7 +67,9 @@ _STEP_ERRORS = (ArithmeticError, LookupError, TypeError, ValueError, RecursionEr
 class Advance:
     """Takes the runs of one unit of work as far as they get, one after the other."""
 
-    def __init__(self, db: Connection, environment_id: EnvironmentId, defaults: Defaults, now: Millis) -> None:
+    def __init__(
+        self, db: Connection, environment_id: EnvironmentId, defaults: Defaults, changes: MessageChanges, now: Millis
+    ) -> None:
         self._db = db
         self._environment_id = environment_id
         self._defaults = defaults
@@ -76,6 +79,7 @@ class Advance:
         self.triggered = TriggeredWorkflows(db, environment_id, now)
         self._shared = SharedRequests(db, environment_id, now)
         self._waits = EventWaits(db, environment_id, now)
+        self._changes = changes
         self._budget = WorkBudget()
 
     @property
@@ -168,6 +172,7 @@ class Advance:
         await self._digests.load_led(led)
         await self._throttles.load(passes)
         await self._waits.load(runs)
+        await self._changes.load(runs)
 
     def _list_asking(self, runs: Sequence[Run]) -> Iterator[Run]:
         """Those with digest or throttle steps, until their keys take much work; the others ask for themselves."""
@@ -197,6 +202,7 @@ class Advance:
             triggered=self.triggered,
             shared=self._shared,
             waits=self._waits,
+            changes=self._changes,
             defaults=self._defaults,
         )
 

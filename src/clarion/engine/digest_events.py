@@ -13,7 +13,7 @@ from clarion.db.query import Insert, sql
 from clarion.ids import EnvironmentId, JobId, TriggerId, id_text
 from clarion.jsontext import encode_json
 from clarion.triggers.model import Trigger
-from clarion.workflows.controls import MAX_RETAINED
+from clarion.workflows.control_parts import MAX_RETAINED
 
 MAX_EVENTS = MAX_RETAINED
 """Templates see the first events of a window; the others are counted."""

@@ -15,6 +15,7 @@ from clarion.engine.advance import Advance
 from clarion.engine.claim import Claim, claim_next, settle_claim
 from clarion.engine.layouts import add_layouts
 from clarion.engine.load import start_runs
+from clarion.engine.message_changes import MessageChanges
 from clarion.engine.moving import follow_newest
 from clarion.engine.recipients import Recipient
 from clarion.engine.records import Run, make_links
@@ -25,7 +26,7 @@ from clarion.engine.texts import add_texts
 from clarion.engine.topic_rules import apply_topic_rules
 from clarion.engine.write import emit_run_events, write_runs
 from clarion.environments.configuration import Versioned, get_configuration_version, get_or_load
-from clarion.ids import EnvironmentId
+from clarion.ids import EnvironmentId, MessageId, SubscriberId
 from clarion.jobs.lanes import LaneSet, try_lock_lanes
 from clarion.jobs.model import FINISHED, JobQueue
 from clarion.monitoring.metrics import BatchKind, Measures, MessageOutcome
@@ -72,6 +73,8 @@ class UnitResult(Struct, frozen=True):
     """The runs whose new messages are in inboxes when the unit is committed."""
     resumed: Sequence[Resumed] = ()
     """Those among them that had started before."""
+    changed: Sequence[tuple[SubscriberId, MessageId]] = ()
+    """Messages in inboxes that have new content or are withdrawn."""
 
 
 async def run_unit(
@@ -100,7 +103,7 @@ async def run_claim(
     resumed = tuple(_resume(run, now) for run in claim.due)
     if any(one.topic is not None or one.trigger.recipients.segments for one in recipients):
         recipients, has_postponed = await apply_topic_rules(db, environment_id, recipients, now)
-    has_triggered = False
+    has_triggered, changes = False, MessageChanges(db, environment_id, now)
     await follow_newest(db, environment_id, claim.due, now)
     runs = [*claim.due, *await start_runs(db, environment_id, recipients, now)]
     if runs:
@@ -115,7 +118,7 @@ async def run_claim(
         await add_layouts(db, environment_id, version, runs)
         await add_texts(db, runs, version)
         await add_segments(db, environment_id, version, runs)
-        advance = Advance(db, environment_id, defaults, now)
+        advance = Advance(db, environment_id, defaults, changes, now)
         has_postponed |= await advance.run_all(runs)
         has_triggered = advance.triggered.count > 0
         has_postponed |= advance.has_woken
@@ -125,11 +128,12 @@ async def run_claim(
     await settle_claim(db, environment_id, claim)
     return UnitResult(
         runs=len(runs) + len(claim.progress) + len(claim.batches),
-        has_sends=any(job.queue is JobQueue.SEND for run in runs for job in run.jobs),
+        has_sends=changes.calls_providers or any(job.queue is JobQueue.SEND for run in runs for job in run.jobs),
         has_batches=claim.has_expanded or has_triggered,
         has_more=claim.has_more or has_postponed or has_triggered,
         delivered=runs,
         resumed=resumed,
+        changed=changes.shown,
     )
 
 

@@ -23,7 +23,7 @@ from clarion.engine.run_traces import RunTracer
 from clarion.engine.unit import MAX_RUNS, UnitResult, measure_unit, run_unit
 from clarion.errors import StoreUnavailable
 from clarion.ids import EnvironmentId
-from clarion.inbox.sockets.announcements import Arrival, publish_arrivals
+from clarion.inbox.sockets.announcements import Arrival, publish_arrivals, publish_new_contents
 from clarion.integrations.store import IntegrationCache
 from clarion.jobs.lanes import ALL_LANES, IN_LANES, LaneSet
 from clarion.monitoring.metrics import Measures
@@ -288,6 +288,8 @@ class Engine:
             measure_unit(self._measures, done, self._clock.now())
         if self._traces is not None:
             self._traces.trace(environment_id, done.delivered, started_at)
+        if done.changed:
+            publish_new_contents(self._bus, environment_id, done.changed)
         if done.delivered and self._bus.is_watched(environment_id):
             publish_arrivals(self._bus, _list_arrivals(environment_id, done.delivered))
 

@@ -35,6 +35,8 @@ STEP_WORDS = {
     StepType.WAIT_FOR: "wait",
     StepType.HTTP_REQUEST: "HTTP",
     StepType.ASK: "question",
+    StepType.UPDATE: "update",
+    StepType.CLEAR: "clear",
 }
 _MAX_LISTED = 3
 
@@ -79,6 +81,8 @@ STEP_KINDS = {
     StepType.WAIT_FOR: DecisionKind.EVENT,
     StepType.HTTP_REQUEST: DecisionKind.REQUEST,
     StepType.ASK: DecisionKind.ANSWER,
+    StepType.UPDATE: DecisionKind.CHANGE,
+    StepType.CLEAR: DecisionKind.CHANGE,
 }
 """What decides about a step that sends nothing; those of the others are attempts."""
 

@@ -211,6 +211,15 @@ class DetailCode(StrEnum):
     )
     CHANGE_FAILED = "change_failed", DetailStatus.WARNING, "The provider did not take the change of the message"
 
+    EARLIER_CHANGED = "earlier_changed", DetailStatus.SUCCESS, "Messages of an earlier step were changed"
+    EARLIER_NOT_CHANGED = (
+        "earlier_not_changed",
+        DetailStatus.WARNING,
+        "Messages of an earlier step could not be changed",
+    )
+    NOTHING_TO_CHANGE = "nothing_to_change", DetailStatus.SUCCESS, "There was no message to change"
+    CHANGE_INVALID = "change_invalid", DetailStatus.FAILED, "The step does not say whose messages it changes"
+
     # It ends in another way.
     MESSAGE_DELETED = "message_deleted", DetailStatus.SUCCESS, "Message was deleted"
     CANCELED = "canceled", DetailStatus.SUCCESS, "Step canceled"

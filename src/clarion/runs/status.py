@@ -37,7 +37,8 @@ COMPLETED = STORED[RunStatus.COMPLETED]
 
 _DELIVERING = frozenset(StepType) - {
     *(StepType.DELAY, StepType.DIGEST, StepType.THROTTLE),
-    *(StepType.BRANCH, StepType.EXIT, StepType.TRIGGER, StepType.WAIT_FOR, StepType.HTTP_REQUEST, StepType.ASK),
+    *(StepType.BRANCH, StepType.EXIT, StepType.TRIGGER, StepType.WAIT_FOR, StepType.HTTP_REQUEST),
+    *(StepType.ASK, StepType.UPDATE, StepType.CLEAR),
 }
 _ACTIVE = frozenset({JobStatus.QUEUED, JobStatus.RUNNING})
 

@@ -15,6 +15,7 @@ from clarion.templates import MAX_TEMPLATE, check_key, check_template, weigh_mar
 from clarion.times import Unit, check_cron
 from clarion.vocabulary import StepType
 from clarion.waits.model import MAX_WAIT, MessageEventName, find_name_problem
+from clarion.workflows.control_parts import SlideLimit, Timeout
 from clarion.workflows.controls import (
     SHAPES,
     AskControls,
@@ -23,8 +24,6 @@ from clarion.workflows.controls import (
     DigestControls,
     DigestType,
     HttpRequestControls,
-    SlideLimit,
-    Timeout,
     WaitControls,
     WaitForControls,
     normalize,

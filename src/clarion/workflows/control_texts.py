@@ -28,6 +28,7 @@ def _button(title: str) -> ControlText:
     return ControlText(title, "A button below the message.", members={"label": label, "redirect": redirect})
 
 
+_OF_STEP = ControlText("Messages of", "The earlier step whose messages are meant.", "inbox")
 _SKIP = ControlText("Condition", "JSON-logic: the step runs if it is true.")
 _PLAIN_BODY = ControlText("Text", "The message, a Liquid template.", "Order {{payload.order}} is on its way")
 _DATA = ControlText("Data", "What the application gets with the message; texts in it are templates.")
@@ -168,6 +169,19 @@ TEXTS: dict[StepType, Mapping[str, ControlText]] = {
         "since": ControlText("Events since", "The trigger, or the moment when the step is reached.", "trigger"),
         "skip": _SKIP,
     },
+    StepType.UPDATE: {
+        "ofStep": _OF_STEP,
+        "subject": ControlText("Subject", "Of push messages the title; a Liquid template.", "Your order"),
+        "body": _PLAIN_BODY,
+        "avatar": ControlText("Picture", "The address of a picture.", "https://example.com/shop.png"),
+        "primaryAction": _button("First button"),
+        "secondaryAction": _button("Second button"),
+        "redirect": ControlText("Link", "What a click on the message opens.", members=_REDIRECT_MEMBERS),
+        "data": _DATA,
+        "disableOutputSanitization": _RAW_MARKUP,
+        "skip": _SKIP,
+    },
+    StepType.CLEAR: {"ofStep": _OF_STEP, "skip": _SKIP},
     StepType.HTTP_REQUEST: {
         "method": ControlText("Method", "How the URL is called; without it, POST.", "POST"),
         "url": ControlText(
@@ -266,6 +280,19 @@ WIDGETS: dict[StepType, Mapping[str, str]] = {
     StepType.TRIGGER: {"workflowId": "TEXT", "to": "TEXT", "payload": "DATA", "skip": "QUERY_EDITOR"},
     StepType.TOOL: {"body": "TOOL_BODY", "skip": "QUERY_EDITOR"},
     StepType.WAIT_FOR: {"event": "TEXT", "ofStep": "TEXT", "skip": "QUERY_EDITOR"},
+    StepType.UPDATE: {
+        "ofStep": "TEXT",
+        "subject": "IN_APP_PRIMARY_SUBJECT",
+        "body": "IN_APP_BODY",
+        "avatar": "IN_APP_AVATAR",
+        "primaryAction": "IN_APP_BUTTON_DROPDOWN",
+        "secondaryAction": "IN_APP_BUTTON_DROPDOWN",
+        "redirect": "URL_TEXT_BOX",
+        "data": "DATA",
+        "disableOutputSanitization": "IN_APP_DISABLE_SANITIZATION_SWITCH",
+        "skip": "QUERY_EDITOR",
+    },
+    StepType.CLEAR: {"ofStep": "TEXT", "skip": "QUERY_EDITOR"},
     StepType.HTTP_REQUEST: {
         "method": "DROPDOWN",
         "url": "URL_TEXT_BOX",

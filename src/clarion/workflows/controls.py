@@ -17,28 +17,30 @@ from clarion.http.wire import Wire
 from clarion.times import Unit
 from clarion.vocabulary import StepType
 from clarion.waits.model import MAX_PAIRS, WaitSince
+from clarion.workflows.control_parts import (
+    Amount,
+    AskChoice,
+    BranchPath,
+    Count,
+    EventPair,
+    ItemLimit,
+    KeyValue,
+    LookBackWindow,
+    OnTimeout,
+    OtherPath,
+    RetainedEvents,
+    SlideLimit,
+    Timeout,
+)
 from clarion.workflows.tree import MAX_PATHS
 
-Amount = Annotated[float, Meta(gt=0, le=1_000_000_000)]
-"""Of a unit of time; 0.5 hours are 30 minutes."""
-Count = Annotated[int, Meta(ge=1, le=1_000_000_000)]
-ItemLimit = Annotated[int, Meta(ge=2, le=10_000)]
-"""Of events in a digest; one event is no digest."""
 Addresses = str | list[str]
 """One address, several with commas between them, or a list."""
 MAX_HEADERS = 50
 DEFAULT_TIMEOUT_SECONDS = 5.0
 MAX_TIMEOUT_SECONDS = 15
-PathName = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[^{}/]+$")]
-"""Of a path of a branch: in paths of steps, it stands between slashes."""
 
 
-MAX_RETAINED = 500
-"""So many events of a digest templates see at most."""
-
-
-ChoiceValue = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
-"""Of a choice: it is a name in templates."""
 MAX_CHOICES = 10
 
 
@@ -75,11 +77,6 @@ class DigestType(StrEnum):
 class VersionChoice(StrEnum):
     LATEST = "latest"
     PINNED = "pinned"
-
-
-class RetainOrder(StrEnum):
-    ASC = "asc"
-    DESC = "desc"
 
 
 class ThrottleType(StrEnum):
@@ -123,26 +120,6 @@ class Action(Wire):
 class EmailSender(Wire):
     email: str | None = None
     name: str | None = None
-
-
-class LookBackWindow(Wire):
-    amount: Amount
-    unit: Unit
-
-
-class SlideLimit(Wire):
-    """How long after its first event the window of a digest closes at the latest, however many follow."""
-
-    amount: Amount
-    unit: Unit
-
-
-class RetainedEvents(Wire):
-    """Which events of a digest templates see: the first so many in an order; all are counted."""
-
-    by: str | None = None
-    order: RetainOrder | None = None
-    count: Annotated[int, Meta(ge=1, le=MAX_RETAINED)] | None = None
 
 
 class Controls(Wire):
@@ -238,21 +215,6 @@ class ThrottleControls(WaitControls):
         return self.type or (ThrottleType.DYNAMIC if self.dynamic_key else ThrottleType.FIXED)
 
 
-class BranchPath(Wire):
-    """A way on from a branch. Its steps are kept in the list of the version, and not here (`tree`)."""
-
-    name: PathName
-    condition: dict[str, Any] | None = None
-    weight: Annotated[int, Meta(ge=1, le=1_000)] | None = None
-    steps: list[dict[str, Any]] | None = None
-
-
-class OtherPath(Wire):
-    """The way on where no condition holds."""
-
-    steps: list[dict[str, Any]] | None = None
-
-
 class BranchControls(Controls):
     paths: Annotated[list[BranchPath], Meta(max_length=MAX_PATHS)] | None = None
     otherwise: OtherPath | None = None
@@ -260,25 +222,6 @@ class BranchControls(Controls):
 
 class ExitControls(Controls):
     reason: str | None = None
-
-
-class OnTimeout(StrEnum):
-    """What becomes of a run whose event, or answer, did not come in time."""
-
-    CONTINUE = "continue"
-    EXIT = "exit"
-
-
-class EventPair(Wire):
-    """A value that the data of an event must have."""
-
-    path: Annotated[str, Meta(min_length=1, max_length=255)]
-    value: str | int | float | bool | None = None
-
-
-class Timeout(Wire):
-    amount: Amount
-    unit: Unit
 
 
 class WaitForControls(Controls):
@@ -291,13 +234,6 @@ class WaitForControls(Controls):
     since: WaitSince | None = None
 
 
-class AskChoice(Wire):
-    """An answer that may be given; its label is a template."""
-
-    value: ChoiceValue
-    label: str | None = None
-
-
 class AskControls(Controls):
     question: str | None = None
     choices: Annotated[list[AskChoice], Meta(max_length=MAX_CHOICES)] | None = None
@@ -305,17 +241,20 @@ class AskControls(Controls):
     on_timeout: OnTimeout | None = None
 
 
+class UpdateControls(InAppControls):
+    """The new content; what is left out stays as it is."""
+
+    of_step: str | None = None
+
+
+class ClearControls(Controls):
+    of_step: str | None = None
+
+
 class TriggerControls(Controls):
     workflow_id: str | None = None
     to: Addresses | None = None
     payload: dict[str, Any] | None = None
-
-
-class KeyValue(Wire):
-    """A header, or a member of a body."""
-
-    key: str
-    value: str = ""
 
 
 class HttpRequestControls(Controls):
@@ -356,6 +295,8 @@ SHAPES: dict[StepType, type[Controls]] = {
     StepType.WAIT_FOR: WaitForControls,
     StepType.HTTP_REQUEST: HttpRequestControls,
     StepType.ASK: AskControls,
+    StepType.UPDATE: UpdateControls,
+    StepType.CLEAR: ClearControls,
 }
 
 ControlsT = TypeVar("ControlsT", bound=Controls)

@@ -12,12 +12,11 @@ from msgspec.structs import replace
 from clarion.vocabulary import StepType
 from clarion.workflows.model import Step
 
-SHOWN_AS_CUSTOM: Final = frozenset(
-    {
-        *(StepType.BRANCH, StepType.EXIT, StepType.TRIGGER, StepType.TOOL, StepType.WAIT_FOR, StepType.HTTP_REQUEST),
-        StepType.ASK,
-    }
-)
+_KNOWN: Final = {
+    *(StepType.IN_APP, StepType.EMAIL, StepType.SMS, StepType.CHAT, StepType.PUSH),
+    *(StepType.DIGEST, StepType.DELAY, StepType.THROTTLE, StepType.CUSTOM),
+}
+SHOWN_AS_CUSTOM: Final = frozenset(StepType) - _KNOWN
 KEPT_CONTROLS: Final = {StepType.DIGEST: frozenset({"slideUpTo", "maxItems", "dynamicKey", "retain", "version"})}
 """Controls of known types that those clients leave out when they write a step back, because they do not know them."""
 CONTENT: Final = "custom"

@@ -21,6 +21,7 @@ from clarion.workflows.controls import (
     Action,
     AskControls,
     BranchControls,
+    ClearControls,
     Controls,
     ControlsProblem,
     DelayControls,
@@ -36,6 +37,7 @@ from clarion.workflows.controls import (
     ThrottleControls,
     ThrottleType,
     TriggerControls,
+    UpdateControls,
     WaitForControls,
     read_as,
     read_controls,
@@ -176,6 +178,10 @@ def list_missing(controls: Controls) -> list[str]:
     """List the required members that are missing, as the API names them."""
     needed: dict[str, object] = {}
     match controls:
+        case UpdateControls():
+            needed = {"ofStep": controls.of_step}
+        case ClearControls():
+            needed = {"ofStep": controls.of_step}
         case InAppControls():
             needed = {"body": controls.body or controls.subject}
         case BranchControls():

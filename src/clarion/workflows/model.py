@@ -35,6 +35,7 @@ _SLUG_MARK = "_wf_"
 _STEP_SLUG_MARK = "_st_"
 WITH_MARKS = frozenset({StepType.IN_APP, StepType.EMAIL})
 """Steps whose messages are known to be seen and read."""
+_OF_MESSAGES = frozenset({StepType.UPDATE, StepType.CLEAR})
 _CHANNELS = {StepType(channel.value): channel for channel in Channel}
 
 
@@ -252,8 +253,13 @@ class WorkflowVersion(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def refers_to_steps(self) -> bool:
-        """Whether a template or a condition may ask what became of an earlier step."""
-        return "steps" in self._text or "previousStep" in self._text or bool(self.awaited_events)
+        """Whether a template, a condition or a step may ask what became of an earlier step."""
+        return (
+            "steps" in self._text
+            or "previousStep" in self._text
+            or bool(self.awaited_events)
+            or not _OF_MESSAGES.isdisjoint(self.step_types)
+        )
 
     @cached_property
     def refers_to_actor(self) -> bool:

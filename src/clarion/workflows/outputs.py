@@ -88,6 +88,11 @@ def _ask(step: Step) -> Schema:
     return closed(members, "The answer, with the subscriberId of who gave it; null if nobody answered in time")
 
 
+def _changes(_: Step) -> Schema:
+    counts: Schema = {name: {"type": "integer", "minimum": 0} for name in ("changed", "pending", "refused")}
+    return closed(counts, "How many messages were changed, are being changed at providers, and could not be")
+
+
 def _custom(step: Step) -> Schema:
     controls = [part.controls for part in (step, *step.variants)]
     outputs = [{name: value for name, value in one.items() if name != "skip"} for one in controls]
@@ -104,6 +109,8 @@ _SCHEMAS: Final[Mapping[StepType, Callable[[Step], Schema]]] = {
     StepType.WAIT_FOR: _wait_for,
     StepType.HTTP_REQUEST: _http_request,
     StepType.ASK: _ask,
+    StepType.UPDATE: _changes,
+    StepType.CLEAR: _changes,
     StepType.CUSTOM: _custom,
 }
 

@@ -14,6 +14,7 @@ from clarion.times import Unit
 from clarion.vocabulary import StepType
 from clarion.waits.model import WaitSince
 from clarion.workflows.control_checks import MAX_STEP_TEXT
+from clarion.workflows.control_parts import OnTimeout, RetainOrder
 from clarion.workflows.control_texts import TEXTS, WIDGETS, ControlText
 from clarion.workflows.controls import (
     SHAPES,
@@ -24,8 +25,6 @@ from clarion.workflows.controls import (
     DigestType,
     HttpMethod,
     OnFailure,
-    OnTimeout,
-    RetainOrder,
     Share,
     Target,
     ThrottleControls,

@@ -12,6 +12,7 @@ from clarion.templates import check_template, has_markup
 from clarion.vocabulary import StepType
 from clarion.webhooks.wire import EndpointUrl
 from clarion.workflows.control_checks import check_controls
+from clarion.workflows.custom_form import SHOWN_AS_CUSTOM
 from clarion.workflows.flatten import StepProblem, flatten_steps
 from clarion.workflows.model import WITH_MARKS, Step, StepPlace, Variant, find_step, kebab
 from clarion.workflows.payloads import check_schema
@@ -19,9 +20,8 @@ from clarion.workflows.provider_overrides import choose_overrides, list_override
 from clarion.workflows.step_wire import StepIn, VariantIn
 from clarion.workflows.tree import list_earlier
 
-_WITHOUT_VARIANTS: Final = frozenset(
-    {StepType.BRANCH, StepType.EXIT, StepType.TRIGGER, StepType.WAIT_FOR, StepType.HTTP_REQUEST, StepType.ASK}
-)
+_WITHOUT_VARIANTS: Final = SHOWN_AS_CUSTOM - {StepType.TOOL}
+_OF_MESSAGES: Final = frozenset({StepType.WAIT_FOR, StepType.UPDATE, StepType.CLEAR})
 _MAX_URL: Final = 2048
 _URL_TEMPLATE: Final = re.compile(r"https?://[^\s{}/?#\\]+[/?#].*|\{\{[^{}]*\}\}")
 """What a payload is put into must not choose the host, unless it has all of the URL."""
@@ -194,10 +194,10 @@ def _refuse_unknown_previous_steps(steps: Sequence[Step], paths: Sequence[str]) 
 
 
 def _refuse_unknown_messages(steps: Sequence[Step], paths: Sequence[str]) -> None:
-    """Steps wait for events of messages that steps before them send."""
+    """Steps wait for what becomes of messages of steps before them, and change these."""
     problems: dict[str, list[Problem]] = {}
     for number, step in enumerate(steps):
-        wanted = step.controls.get("ofStep") if step.type is StepType.WAIT_FOR else None
+        wanted = step.controls.get("ofStep") if step.type in _OF_MESSAGES else None
         earlier = {one.step_id for one in list_earlier(steps, number) if one.channel is not None}
         if wanted and wanted not in earlier:
             message = "must be the stepId of an earlier step of this workflow that sends messages"

@@ -25,7 +25,7 @@ def test_a_step_type_counts_once() -> None:
 def test_each_step_type_has_its_own_bit_that_never_moves() -> None:
     assert [step_mask([kind]) for kind in StepType] == [
         *(1, 2, 4, 8, 16, 32, 64, 128, 256, 512),
-        *(1024, 2048, 4096, 8192, 16384, 32768),
+        *(1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072),
     ]
 
 
@@ -34,8 +34,8 @@ def test_every_step_type_is_shown_and_those_without_a_name_as_custom_steps() -> 
     assert event_channel_of(StepType.THROTTLE) is EventChannel.CUSTOM
     assert step_types_of(EventChannel.CUSTOM) == [
         *(StepType.THROTTLE, StepType.CUSTOM),
-        *(StepType.BRANCH, StepType.EXIT, StepType.TOOL, StepType.WAIT_FOR, StepType.HTTP_REQUEST),
-        StepType.ASK,
+        *(StepType.BRANCH, StepType.EXIT, StepType.TOOL, StepType.WAIT_FOR),
+        *(StepType.HTTP_REQUEST, StepType.ASK, StepType.UPDATE, StepType.CLEAR),
     ]
     assert step_types_of(EventChannel.EMAIL) == [StepType.EMAIL]
 

@@ -41,6 +41,8 @@ export const texts = {
     wait_for: "Wait",
     http_request: "HTTP request",
     ask: "Question",
+    update: "Update",
+    clear: "Withdraw",
   },
   decisions: "Decisions",
   values: "What it saw",

@@ -20,6 +20,8 @@ export const texts = {
     exit: "Ends the run",
     trigger: "Starts another workflow",
     wait_for: "Waits for an event, up to a time",
+    update: "Gives messages of an earlier step new content",
+    clear: "Withdraws messages of an earlier step",
     http_request: "Calls a URL; later steps see the answer",
     ask: "Asks a question, and waits for the answer",
   } satisfies Record<StepKind, string>,
@@ -40,6 +42,8 @@ export const texts = {
     wait_for: "◔",
     http_request: "⇄",
     ask: "?",
+    update: "✎",
+    clear: "⌫",
   } satisfies Record<StepKind, string>,
 
   sayNothing: "Nothing is written yet",
@@ -47,6 +51,8 @@ export const texts = {
   paths: (names: readonly string[]) => (names.length === 0 ? "No path yet" : `Goes on by ${names.join(" or ")}`),
   exit: (reason: string) => (reason ? `Ends the run: ${reason}` : "Ends the run"),
   trigger: (workflow: string) => (workflow ? `Starts ${workflow}` : "Starts a workflow that is not chosen yet"),
+  update: (step: string) => (step ? `Changes the messages of ${step}` : "Changes a step that is not chosen yet"),
+  clear: (step: string) => (step ? `Withdraws the messages of ${step}` : "Withdraws those of a step not chosen yet"),
   waitFor: (event: string, length: string) =>
     event ? `Waits for ${event}, at most ${length}` : "Waits for an event that is not named yet",
   request: (method: string, url: string) => (url ? `Calls ${method} ${url}` : "Calls a URL that is not set yet"),

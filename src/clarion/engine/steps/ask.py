@@ -14,7 +14,8 @@ from clarion.templates import render_text
 from clarion.times import end_of
 from clarion.vocabulary import JobStatus
 from clarion.waits.model import MAX_WAIT, MAX_WAITS, EventWait, WaitRule
-from clarion.workflows.controls import AskControls, OnTimeout
+from clarion.workflows.control_parts import OnTimeout
+from clarion.workflows.controls import AskControls
 
 
 async def decide(context: StepContext) -> StepOutcome:

@@ -9,7 +9,8 @@ from clarion.engine.masking import mask_result
 from clarion.engine.steps.decision import Branched, StepContext, StepOutcome
 from clarion.jobs.details import DetailCode
 from clarion.templates import render_value
-from clarion.workflows.controls import BranchControls, BranchPath
+from clarion.workflows.control_parts import BranchPath
+from clarion.workflows.controls import BranchControls
 from clarion.workflows.tree import OTHERWISE
 
 _SCALE = 1 << 64

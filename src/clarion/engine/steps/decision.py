@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from clarion.clock import Millis
 from clarion.conditions import CompiledLogic, ConditionResult
 from clarion.engine.digests import DigestWindows
+from clarion.engine.message_changes import MessageChanges
 from clarion.engine.records import NewMessage, Run
 from clarion.engine.shared_requests import SharedRequests
 from clarion.engine.throttles import ThrottlePasses
@@ -106,6 +107,7 @@ class StepContext(Struct, frozen=True, kw_only=True):
     triggered: TriggeredWorkflows
     shared: SharedRequests
     waits: EventWaits
+    changes: MessageChanges
     defaults: Defaults
     frame_texts: list[Texts] = []
     """Those of the layout that the step is rendered in."""

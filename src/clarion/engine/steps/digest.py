@@ -19,15 +19,8 @@ from clarion.templates import evaluate_key
 from clarion.times import MAX_AHEAD, end_of, find_end, next_cron
 from clarion.triggers.model import Trigger
 from clarion.vocabulary import JobStatus
-from clarion.workflows.controls import (
-    BY_TIME,
-    MAX_RETAINED,
-    DigestControls,
-    DigestType,
-    RetainedEvents,
-    RetainOrder,
-    whole,
-)
+from clarion.workflows.control_parts import MAX_RETAINED, RetainedEvents, RetainOrder
+from clarion.workflows.controls import BY_TIME, DigestControls, DigestType, whole
 
 _NEVER = Millis(1 << 62)
 """The end of a window that nothing closes."""

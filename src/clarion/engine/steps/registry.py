@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from clarion.engine.steps import (
     ask,
     branch,
+    changing,
     channels,
     digest,
     ending,
@@ -45,6 +46,8 @@ DECIDE: dict[StepType, Decide] = {
     StepType.TRIGGER: trigger.decide,
     StepType.TOOL: channels.decide_tool,
     StepType.HTTP_REQUEST: http_request.decide,
+    StepType.UPDATE: changing.decide_update,
+    StepType.CLEAR: changing.decide_clear,
     StepType.WAIT_FOR: wait_for.decide,
     StepType.ASK: ask.decide,
 }

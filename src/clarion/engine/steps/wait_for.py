@@ -14,7 +14,8 @@ from clarion.templates import render_value
 from clarion.times import end_of
 from clarion.vocabulary import JobStatus
 from clarion.waits.model import MAX_WAIT, MAX_WAITS, EventWait, MessageEventName, WaitRule, WaitSince
-from clarion.workflows.controls import OnTimeout, WaitForControls, whole
+from clarion.workflows.control_parts import OnTimeout
+from clarion.workflows.controls import WaitForControls, whole
 
 
 async def decide(context: StepContext) -> StepOutcome:

@@ -85,6 +85,8 @@ export const STEP_KINDS: readonly StepKind[] = [
   "wait_for",
   "http_request",
   "ask",
+  "update",
+  "clear",
 ];
 /** The key of the path where no condition holds. */
 export const OTHERWISE = "otherwise";

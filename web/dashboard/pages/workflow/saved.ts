@@ -71,7 +71,17 @@ function draftStep(step: SavedStep, within: Within | undefined): DraftStep {
   };
 }
 
-const KINDS_IN_CUSTOM: readonly unknown[] = ["branch", "exit", "trigger", "tool", "wait_for", "http_request", "ask"];
+const KINDS_IN_CUSTOM: readonly unknown[] = [
+  "branch",
+  "exit",
+  "trigger",
+  "tool",
+  "wait_for",
+  "http_request",
+  "ask",
+  "update",
+  "clear",
+];
 
 /** The kind and the controls of a step. Where Clarion has the names of other clients, new kinds are shown as custom. */
 function readKind({ type, controlValues }: SavedStep): { type: StepKind; values: JsonObject } {

@@ -11,6 +11,8 @@ const OUTPUTS: Partial<Record<DraftStep["type"], readonly string[]>> = {
   throttle: ["throttled"],
   branch: ["path"],
   trigger: ["transactionId"],
+  update: ["changed", "pending", "refused"],
+  clear: ["changed", "pending", "refused"],
   http_request: ["ok", "status", "headers", "body"],
   wait_for: ["matched", "event", "at", "data"],
   ask: ["answer", "label", "by", "at"],

@@ -25,6 +25,10 @@ export function describeStep(type: StepKind, values: JsonObject): string {
       return texts.trigger(textAt(values, "workflowId"));
     case "wait_for":
       return texts.waitFor(textAt(values, "event"), lengthOf(isObject(values.timeout) ? values.timeout : {}));
+    case "update":
+      return texts.update(textAt(values, "ofStep"));
+    case "clear":
+      return texts.clear(textAt(values, "ofStep"));
     case "http_request":
       return describeRequest(values);
     case "ask":
