@@ -34,4 +34,4 @@ async def weigh_workflow_change(call: DetachedCall, workflow_key: WorkflowKey, b
     services = call.services
     source = ContentSource(vault=services.vault, public_url=services.settings.public_url, makes_samples=True)
     impact = await weigh_change(call.database, call.environment_id, workflow_key, body.steps, source, call.now)
-    return ImpactOut.of(impact)
+    return ImpactOut.of(impact, services.vault, call.now)

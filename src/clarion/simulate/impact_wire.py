@@ -4,10 +4,13 @@ from typing import Annotated, Self
 
 from msgspec import UNSET, Meta, UnsetType
 
-from clarion.http.wire import Wire, given
+from clarion.clock import Millis, iso_text
+from clarion.http.wire import DateTimeText, Wire, given
 from clarion.simulate.impact import EmptyVariable, Impact, TriedTrigger, WaitingRuns
 from clarion.simulate.wire import SimulatedMessageOut
+from clarion.vault import Vault
 from clarion.vocabulary import StepType
+from clarion.workflows.confirming import VALID_FOR, make_confirm_token
 from clarion.workflows.model import MAX_STEPS
 from clarion.workflows.step_wire import StepIn
 
@@ -113,9 +116,14 @@ class ImpactOut(Wire):
     """The last triggers that have runs, before and after the change."""
     complete: bool
     """False if trying them took too long, so that some are left out."""
+    confirm_token: str
+    """For `confirmToken` when exactly these steps are saved, as long as nobody else has saved the workflow."""
+    expires_at: DateTimeText
+    """When the token ends: 15 minutes after it was made."""
 
     @classmethod
-    def of(cls, impact: Impact) -> Self:
+    def of(cls, impact: Impact, vault: Vault, now: Millis) -> Self:
+        expires_at = Millis(now + VALID_FOR)
         return cls(
             version=impact.current.version.number,
             waiting=[WaitingRunsOut.of(one) for one in impact.waiting],
@@ -128,4 +136,6 @@ class ImpactOut(Wire):
             trigger_count=impact.triggers,
             triggers=[TriedTriggerOut.of(one) for one in impact.tried],
             complete=impact.is_complete,
+            confirm_token=make_confirm_token(vault, impact.current, impact.steps, expires_at),
+            expires_at=iso_text(expires_at),
         )

@@ -16,6 +16,7 @@ from clarion.http.wire import changes_of
 from clarion.ids import WorkflowKey
 from clarion.vocabulary import Scope, StepType
 from clarion.workflows import actions, store
+from clarion.workflows.confirming import check_confirmed
 from clarion.workflows.current import find_known, get_step, lock_workflow, show_workflow, translated
 from clarion.workflows.custom_form import keep_controls
 from clarion.workflows.history import (
@@ -119,6 +120,7 @@ async def replace_workflow(call: Call, workflow_key: WorkflowKey, body: Workflow
     steps = build_steps(body.steps, current.version.steps, call.now)
     if call.caller.member is None and not call.services.names.has_all_steps:
         steps = [keep_controls(one, current.version.steps) for one in steps]
+    await check_confirmed(call, current, steps, body.confirm_token)
     check_callback_rights(call.caller, call.environment_id, current.version.steps, steps)
     content = body.content() | {"steps": await name_layouts(call.db, call.environment_id, steps)}
     changed = await actions.change_workflow(call.db, current, body.fields(), content, call.now, _saved_by(call))

@@ -116,16 +116,21 @@ class WorkflowPatch(Wire):
         return changes_of(self, "payload_schema", "validate_payload")
 
 
-class WorkflowPut(WorkflowPatch):
-    """Replaces the steps; other omitted fields stay as they are, and null clears."""
-
+class WorkflowDefinition(WorkflowPatch):
     name: Name
     """What people call the workflow."""
     steps: Annotated[list[StepIn], Meta(max_length=MAX_STEPS)]
     """All steps of the workflow, in their order; steps that are missing here are removed."""
 
 
-class WorkflowIn(WorkflowPut):
+class WorkflowPut(WorkflowDefinition):
+    """Replaces the steps; other omitted fields stay as they are, and null clears."""
+
+    confirm_token: str | None = None
+    """Of the impact of exactly these steps. Members need one to change an active workflow of Production."""
+
+
+class WorkflowIn(WorkflowDefinition):
     workflow_id: IdentifierText
     """The identifier of the workflow, by which triggers name it; it cannot change."""
 

@@ -12,6 +12,7 @@ import { NotLoaded } from "../../shell/lazy-page.tsx";
 import { texts } from "../../texts/editor.ts";
 import { isSame } from "../../values.ts";
 import { EditorActions, EditorLead } from "./header.tsx";
+import type { ImpactDialogProps } from "./impact-dialog.tsx";
 import type { WorkflowMergeProps } from "./merge-dialog.tsx";
 import type { DraftStep, Workflow } from "./model.ts";
 import { PartTabs, partOf } from "./parts.tsx";
@@ -25,6 +26,7 @@ import { useSample } from "./use-sample.ts";
 import { variablesOf } from "./variables.ts";
 import { WorkflowForm } from "./workflow-form.tsx";
 
+const ImpactDialog = lazyComponent<ImpactDialogProps>(() => import("./impact-dialog.tsx"), NotLoaded);
 const WorkflowMerge = lazyComponent<WorkflowMergeProps>(() => import("./merge-dialog.tsx"), NotLoaded);
 
 type WorkflowEditorProps = {
@@ -111,6 +113,9 @@ export function WorkflowEditor({ workflow, schemas, defaultLayout }: WorkflowEdi
       </div>
       <LeaveGuard isActive={editor.isDirty} />
       {editor.theirs && <WorkflowMerge editor={editor} theirs={editor.theirs} />}
+      {editor.asked && (
+        <ImpactDialog workflowId={saved.workflowId} steps={editor.asked.steps} onAnswer={editor.asked.answer} />
+      )}
     </Page>
   );
 }
