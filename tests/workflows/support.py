@@ -57,6 +57,12 @@ CONTROLS: dict[str, dict[str, Any]] = {
         "choices": [{"value": "approve", "label": "Approve {{payload.order}}"}, {"value": "reject"}],
         "timeout": {"amount": 3, "unit": "days"},
         "onTimeout": "exit",
+        "escalate": {
+            "after": {"amount": 1, "unit": "hours"},
+            "to": ["bob"],
+            "workflowId": "other",
+            "payload": {"order": "{{payload.order}}"},
+        },
     },
     "delay": {"type": "regular", "amount": 3, "unit": "hours"},
     "digest": {

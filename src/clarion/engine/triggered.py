@@ -9,6 +9,8 @@ from clarion.db.query import sql
 from clarion.engine.records import Run
 from clarion.ids import EnvironmentId, NotificationId, SubscriberKey, id_text
 from clarion.jobs.model import Job
+from clarion.subscribers.model import Subscriber
+from clarion.subscribers.store import list_subscribers_by_key
 from clarion.triggers.actions import Accepted, accept_triggers
 from clarion.triggers.model import AddressedPerson, TriggerOutcome
 from clarion.triggers.requests import TriggerRequest
@@ -38,9 +40,19 @@ class TriggeredWorkflows:
         self.count = 0
 
     async def trigger(
-        self, run: Run, job: Job, workflow: str, people: Sequence[SubscriberKey], payload: dict[str, Any]
+        self,
+        run: Run,
+        job: Job,
+        workflow: str,
+        people: Sequence[SubscriberKey],
+        payload: dict[str, Any],
+        *,
+        part: str = "",
     ) -> str:
-        """Trigger a workflow for people and return the transaction; raises NotTriggered."""
+        """Trigger a workflow for people and return the transaction; raises NotTriggered.
+
+        A step that triggers it several times gives each a `part` of its own.
+        """
         if await self._count_chain(run) >= MAX_CHAIN:
             raise NotTriggered(f"{MAX_CHAIN} workflows triggered each other before; a longer chain may be a circle")
         actor = run.trigger.recipients.actor
@@ -50,7 +62,7 @@ class TriggeredWorkflows:
             wanted=[AddressedPerson(key=key) for key in dict.fromkeys(people)],
             payload=payload,
             overrides=None,
-            transaction=f"step_{id_text(job.id)}",
+            transaction=f"step_{id_text(job.id)}{part}",
             actor=None if actor is None else AddressedPerson(key=actor.key),
             contexts=run.trigger.contexts,
             keeps_contexts=run.trigger.keeps_contexts,
@@ -64,6 +76,10 @@ class TriggeredWorkflows:
             raise NotTriggered(f"workflow '{workflow}' was not started: {outcome.outcome}")
         self.count += 1
         return outcome.transaction
+
+    async def find_people(self, keys: Sequence[SubscriberKey]) -> dict[SubscriberKey, Subscriber]:
+        """Those of the people who exist."""
+        return await list_subscribers_by_key(self._db, self._environment_id, keys)
 
     async def _count_chain(self, run: Run) -> int:
         """Return how many triggers of steps led to a run."""

@@ -36,6 +36,25 @@ def over(observed: Observed) -> Decision:
     return observed.decision(_KIND, Verdict.STOPPED if ends else Verdict.PASSED, summary)
 
 
+def escalated(observed: Observed) -> Decision:
+    people = ", ".join(observed.raw.get("transactionIds") or ())
+    summary = f"Nobody had answered, and the workflow '{observed.raw.get('workflowId')}' asks {people} too."
+    return observed.decision(_KIND, Verdict.WAITING, summary + _unknown_text(observed))
+
+
+def not_escalated(observed: Observed) -> Decision:
+    raw = observed.raw
+    reason = f": {raw['reason']}" if raw.get("reason") else ""
+    summary = f"Nobody had answered, and nobody else could be asked by the workflow '{raw.get('workflowId')}'{reason}."
+    remedy = "Correct whom the step escalates to, and with which workflow; the question waits on."
+    return observed.decision(_KIND, Verdict.WAITING, summary + _unknown_text(observed), remedy)
+
+
+def _unknown_text(observed: Observed) -> str:
+    unknown = observed.raw.get("unknown")
+    return f" There is no subscriber {', '.join(unknown)}." if unknown else ""
+
+
 def invalid(observed: Observed) -> Decision:
     summary = f"{sentence(observed.step_name)} does not say what can be answered, or how long it waits."
     return observed.decision(_KIND, Verdict.FAILED, summary, "Give the step choices and a timeout.")

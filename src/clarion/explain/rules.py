@@ -83,6 +83,8 @@ RULES: dict[str | None, Rule] = {
     DetailCode.QUESTION_ASKED: answers.asked,
     DetailCode.QUESTION_ANSWERED: answers.answered,
     DetailCode.QUESTION_OVER: answers.over,
+    DetailCode.QUESTION_ESCALATED: answers.escalated,
+    DetailCode.QUESTION_NOT_ESCALATED: answers.not_escalated,
     DetailCode.QUESTION_INVALID: answers.invalid,
     DetailCode.EARLIER_CHANGED: changing.earlier_changed,
     DetailCode.EARLIER_NOT_CHANGED: changing.earlier_not_changed,

@@ -93,6 +93,16 @@ class DetailCode(StrEnum):
     QUESTION_ASKED = "question_asked", DetailStatus.PENDING, "Waiting for an answer"
     QUESTION_ANSWERED = "question_answered", DetailStatus.SUCCESS, "The question was answered"
     QUESTION_OVER = "question_over", DetailStatus.SUCCESS, "Nobody answered the question in time"
+    QUESTION_ESCALATED = (
+        "question_escalated",
+        DetailStatus.PENDING,
+        "Nobody answered for a while, and others were asked",
+    )
+    QUESTION_NOT_ESCALATED = (
+        "question_not_escalated",
+        DetailStatus.WARNING,
+        "Nobody answered for a while, and others could not be asked",
+    )
     QUESTION_INVALID = "question_invalid", DetailStatus.FAILED, "Invalid configuration of a step that asks a question"
     STEP_COMPLETED = "step_completed", DetailStatus.SUCCESS, "Step completed"
 

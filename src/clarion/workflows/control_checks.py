@@ -184,6 +184,9 @@ def _choice_problems(controls: AskControls) -> Iterator[PathAndText]:
         if value in values[:number]:
             yield f"choices.{number}.value", "is that of a choice before; every choice needs its own"
     yield from _timeout_problems(controls.timeout)
+    timeout, after = controls.timeout, None if controls.escalate is None else controls.escalate.after
+    if timeout and after and _seconds(after.amount, after.unit) >= _seconds(timeout.amount, timeout.unit):
+        yield "escalate.after.amount", "must make less time than the timeout, after which nobody is asked any more"
 
 
 def _timeout_problems(timeout: Timeout | None) -> Iterator[PathAndText]:

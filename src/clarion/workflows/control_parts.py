@@ -87,6 +87,15 @@ class AskChoice(Wire):
     label: str | None = None
 
 
+class Escalation(Wire):
+    """Who else is asked if nobody has answered for a while: by another workflow, once for each of them."""
+
+    after: Timeout | None = None
+    to: str | list[str] | None = None
+    workflow_id: str | None = None
+    payload: dict[str, Any] | None = None
+
+
 class KeyValue(Wire):
     """A header, or a member of a body."""
 

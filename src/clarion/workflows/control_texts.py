@@ -219,6 +219,16 @@ TEXTS: dict[StepType, Mapping[str, ControlText]] = {
         "choices": ControlText("Choices", "The answers that may be given, each with a value and a label."),
         "timeout": ControlText("Wait at most", "Up to 90 days.", members={"amount": _AMOUNT, "unit": _UNIT}),
         "onTimeout": ControlText("Without an answer", "The run goes on, or it ends here.", "continue"),
+        "escalate": ControlText(
+            "Escalate",
+            "Who else is asked if nobody has answered for a while.",
+            members={
+                "after": ControlText("After", "Shorter than the timeout.", members={"amount": _AMOUNT, "unit": _UNIT}),
+                "to": ControlText("To", "The subscriberId of somebody else, or several.", "{{payload.lead}}"),
+                "workflowId": ControlText("Workflow", "The identifier of the workflow that asks them.", "escalation"),
+                "payload": ControlText("Payload", "What the workflow gets besides the question and the links."),
+            },
+        ),
         "skip": _SKIP,
     },
 }

@@ -22,6 +22,7 @@ from clarion.workflows.control_parts import (
     AskChoice,
     BranchPath,
     Count,
+    Escalation,
     EventPair,
     ItemLimit,
     KeyValue,
@@ -239,6 +240,7 @@ class AskControls(Controls):
     choices: Annotated[list[AskChoice], Meta(max_length=MAX_CHOICES)] | None = None
     timeout: Timeout | None = None
     on_timeout: OnTimeout | None = None
+    escalate: Escalation | None = None
 
 
 class UpdateControls(InAppControls):

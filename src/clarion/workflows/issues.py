@@ -170,7 +170,6 @@ _NEEDED: dict[type[Controls], tuple[str, ...]] = {
     TextControls: ("body",),
     WaitForControls: ("event", "timeout"),
     HttpRequestControls: ("url",),
-    AskControls: ("question", "choices", "timeout"),
 }
 
 
@@ -188,6 +187,8 @@ def list_missing(controls: Controls) -> list[str]:
             needed = _needed_to_branch(controls)
         case TriggerControls():
             needed = {"workflowId": controls.workflow_id}
+        case AskControls():
+            needed = _needed_to_ask(controls)
         case DelayControls() | DigestControls() | ThrottleControls():
             needed = _needed_to_wait(controls)
         case _:
@@ -200,6 +201,13 @@ def _needed_to_branch(controls: BranchControls) -> dict[str, object]:
     if any(one.weight for one in paths):
         return {f"paths.{number}.weight": one.weight for number, one in enumerate(paths)}
     return {"paths": paths, **{f"paths.{number}.condition": one.condition for number, one in enumerate(paths)}}
+
+
+def _needed_to_ask(controls: AskControls) -> dict[str, object]:
+    needed: dict[str, object] = {name: getattr(controls, name) for name in ("question", "choices", "timeout")}
+    if (others := controls.escalate) is not None:
+        needed |= {"escalate.after": others.after, "escalate.to": others.to, "escalate.workflowId": others.workflow_id}
+    return needed
 
 
 def _needed_to_wait(controls: DelayControls | DigestControls | ThrottleControls) -> dict[str, object]:

@@ -5,6 +5,7 @@ from typing import Any
 from clarion.answers.model import ANSWER_GIVEN, NO_ANSWER, RunAnswer
 from clarion.clock import Millis
 from clarion.content.environment import SECRET_MASK
+from clarion.engine.escalations import escalate
 from clarion.engine.masking import names_secret
 from clarion.engine.steps.decision import Done, Ended, Failed, StepContext, StepOutcome, Waiting
 from clarion.engine.waits import TooManyWaits
@@ -14,7 +15,7 @@ from clarion.templates import render_text
 from clarion.times import end_of
 from clarion.vocabulary import JobStatus
 from clarion.waits.model import MAX_WAIT, MAX_WAITS, EventWait, WaitRule
-from clarion.workflows.control_parts import OnTimeout
+from clarion.workflows.control_parts import OnTimeout, Timeout
 from clarion.workflows.controls import AskControls
 
 
@@ -26,23 +27,27 @@ async def decide(context: StepContext) -> StepOutcome:
     answer = context.waits.find_answer(context.run, context.step)
     if answer is not None:
         return _go_on(context, answer, given_before=True)
-    timeout = controls.timeout
-    until = min(end_of(context.now, timeout.amount, timeout.unit, context.zone), Millis(context.now + MAX_WAIT))
+    until = min(_end_of(context, controls.timeout), Millis(context.now + MAX_WAIT))
     try:
         context.waits.add(_make_wait(context, until))
     except TooManyWaits:
         context.note(DetailCode.TOO_MANY_WAITS, raw={"limit": MAX_WAITS})
         return Failed()
     context.note(DetailCode.QUESTION_ASKED, raw=_describe(context, controls) | {"until": until})
-    return Waiting(until)
+    after = None if controls.escalate is None else controls.escalate.after
+    return Waiting(until if after is None else min(until, _end_of(context, after)))
 
 
 async def finish(context: StepContext) -> StepOutcome:
-    """Somebody has answered, or nobody has in time."""
+    """Somebody has answered, or nobody has for a while, or in time."""
     answer = context.waits.find_answer(context.run, context.step)
     if answer is not None:
         return _go_on(context, answer, given_before=False)
-    on_timeout = context.read_controls(AskControls).on_timeout or OnTimeout.CONTINUE
+    controls, wait = context.read_controls(AskControls), context.waits.find(context.job)
+    if controls.escalate is not None and wait is not None and context.now < wait.until:
+        await escalate(context, controls, controls.escalate)
+        return Waiting(wait.until)
+    on_timeout = controls.on_timeout or OnTimeout.CONTINUE
     context.note(DetailCode.QUESTION_OVER, raw={"onTimeout": on_timeout})
     if on_timeout is OnTimeout.EXIT:
         return Ended(JobStatus.SKIPPED, DetailCode.STEP_AFTER_END, outputs=NO_ANSWER)
@@ -55,6 +60,10 @@ def _go_on(context: StepContext, answer: RunAnswer, *, given_before: bool) -> Do
         raw["givenBefore"] = True
     context.note(DetailCode.QUESTION_ANSWERED, raw=raw)
     return Done(outputs=answer.outputs)
+
+
+def _end_of(context: StepContext, timeout: Timeout) -> Millis:
+    return end_of(context.now, timeout.amount, timeout.unit, context.zone)
 
 
 def _make_wait(context: StepContext, until: Millis) -> EventWait:

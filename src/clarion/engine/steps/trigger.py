@@ -19,7 +19,7 @@ async def decide(context: StepContext) -> StepOutcome:
     controls = context.read_controls(TriggerControls)
     workflow = controls.workflow_id or ""
     try:
-        people = _read_people(context, controls)
+        people = list_people(context, controls.to) if controls.to else [context.run.subscriber.key]
         payload = render_value(controls.payload or {}, context.variables)
         transaction = await context.triggered.trigger(context.run, context.job, workflow, people, payload)
     except NotTriggered as problem:
@@ -30,12 +30,11 @@ async def decide(context: StepContext) -> StepOutcome:
     return Done(outputs={"transactionId": transaction})
 
 
-def _read_people(context: StepContext, controls: TriggerControls) -> list[SubscriberKey]:
-    if not controls.to:
-        return [context.run.subscriber.key]
-    people = list(dict.fromkeys(_list_keys(context, controls.to)))
+def list_people(context: StepContext, to: str | list[str]) -> list[SubscriberKey]:
+    """Whom templates name, each once; raises NotTriggered."""
+    people = list(dict.fromkeys(_list_keys(context, to)))
     if not people:
-        raise NotTriggered("`to` is empty; leave it out to trigger the workflow for the same person")
+        raise NotTriggered("`to` is empty: it names nobody")
     if len(people) > MAX_PEOPLE:
         raise NotTriggered(f"`to` names {len(people)} people; a step triggers a workflow for at most {MAX_PEOPLE}")
     return people
