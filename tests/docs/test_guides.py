@@ -22,6 +22,7 @@ _RUN = (
         "quickstart",
         "events",
         "ask",
+        "examples",
         "segments",
         "in-app",
         "email",
