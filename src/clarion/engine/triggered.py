@@ -1,10 +1,10 @@
 """Workflows that steps trigger: accepted in the unit of work of the step, so that each is triggered once."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from clarion.clock import Millis
-from clarion.db.port import Connection
+from clarion.db.port import Connection, Sandbox
 from clarion.db.query import sql
 from clarion.engine.records import Run
 from clarion.ids import EnvironmentId, NotificationId, SubscriberKey, id_text
@@ -79,6 +79,11 @@ class TriggeredWorkflows:
 
     async def find_people(self, keys: Sequence[SubscriberKey]) -> dict[SubscriberKey, Subscriber]:
         """Those of the people who exist."""
+        if self._db.is_sandbox:
+            # Whom templates name is not known when a simulation begins.
+            of_keys = "t.environment_id = :environment_id AND t.key {any:keys}"
+            sandbox = cast("Sandbox", self._db)
+            await sandbox.copy("subscribers", of_keys, environment_id=self._environment_id, keys=list(keys))
         return await list_subscribers_by_key(self._db, self._environment_id, keys)
 
     async def _count_chain(self, run: Run) -> int:

@@ -189,7 +189,7 @@ async def _simulate(db: Sandbox, source: ContentSource, scenario: Scenario) -> S
         worker.move(scenario.begins_at)
         await begin_due_triggers(db, scenario.begins_at, limit=1)
     await worker.work()
-    await _run_with_events(worker, scenario, Happening(db=db, trigger=accepted.trigger))
+    await _run_with_events(worker, scenario, Happening(db=db, trigger=accepted.trigger, vault=source.vault))
     return Simulation(
         outcome=accepted.outcome,
         errors=accepted.errors,

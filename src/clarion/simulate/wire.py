@@ -6,6 +6,7 @@ from typing import Annotated, Any, Self
 from msgspec import UNSET, Meta, UnsetType, field
 from msgspec.structs import replace
 
+from clarion.answers.model import ANSWER_GIVEN
 from clarion.clock import Millis, iso_text
 from clarion.errors import Invalid, Problem
 from clarion.explain.wire import DecisionOut
@@ -58,21 +59,24 @@ class PretendedIn(Wire):
 
 
 class SimulatedEventIn(Wire):
-    """An event of the application, or with `stepId` one of a message."""
+    """An event of the application, or with `stepId` one of a message, or the answer to a question."""
 
     name: Annotated[str, Meta(min_length=1, max_length=128)]
-    """The name that steps wait for, such as `order.paid` or `message.read`."""
+    """The name that steps wait for, such as `order.paid` or `message.read`; `answer.given` is an answer."""
     at: MomentText
     """When it happens: not before the runs begin, and not after `until`."""
     data: dict[str, Any] = field(default_factory=dict)
-    """As in `POST /v1/events/emit`; of events of messages, what is added to their data."""
+    """As in `POST /v1/events/emit`; of events of messages, what is added to their data. Of an answer, `answer` is the
+    choice, and `by` who gives it, if it is not the person of the run."""
     subscriber_id: str | None = None
     """To whom it happens; by default to all who are shown."""
     step_id: str | None = None
-    """For events of messages: the `stepId` of the step whose message it is."""
+    """For events of messages: the `stepId` of the step whose message it is; for an answer, of the step that asks."""
 
     def find_problem(self) -> tuple[str, str] | None:
         """Return the member that is wrong, and why; None if none is."""
+        if self.name == ANSWER_GIVEN:
+            return self._find_problem_of_answer()
         is_of_message = self.name in set(MessageEventName)
         problem = find_name_problem(self.name)
         if problem is not None:
@@ -80,8 +84,16 @@ class SimulatedEventIn(Wire):
         if is_of_message and self.step_id is None:
             return "stepId", "is required for events of messages: the step whose message it is"
         if not is_of_message and self.step_id is not None:
-            return "stepId", "is for events of messages alone"
+            return "stepId", "is for events of messages and answers alone"
         return None
+
+    def _find_problem_of_answer(self) -> tuple[str, str] | None:
+        if self.step_id is None:
+            return "stepId", "is required for an answer: the step that asks"
+        if not isinstance(self.data.get("answer"), str) or not isinstance(self.data.get("by", ""), str):
+            return "data", "must have `answer`, the value of a choice, and may have `by`, a subscriberId"
+        unknown = sorted(self.data.keys() - {"answer", "by"})
+        return ("data", f"has '{unknown[0]}', which answers do not have") if unknown else None
 
 
 class AnswerIn(Wire):
