@@ -14,7 +14,7 @@ DELAY = step("delay", type="regular", amount=1, unit="hours")
 
 
 def digest(**controls: Any) -> dict[str, Any]:
-    return step("digest", "Digest", type="regular", amount=10, unit="minutes", **controls)
+    return step("digest", "Digest", type="regular", amount=10, unit="minutes", **{"version": "latest"} | controls)
 
 
 async def change(world: World, *steps: dict[str, Any]) -> dict[str, Any]:
@@ -57,10 +57,14 @@ async def test_a_digest_goes_on_with_the_newest_version(world: World) -> None:
     assert any("version 1 and then version 2 ran" in one["summary"] for one in told)
 
 
-async def test_a_digest_that_is_pinned_goes_on_with_its_own_version(world: World) -> None:
-    await world.make_workflow(digest(version="pinned"), OLD)
+@pytest.mark.parametrize("version", ["pinned", None])
+async def test_a_digest_goes_on_with_its_own_version_unless_it_says_otherwise(
+    world: World, version: str | None
+) -> None:
+    pinned = digest(version=version)
+    await world.make_workflow(pinned, OLD)
     await trigger(world)
-    await change(world, digest(version="pinned"), NEW)
+    await change(world, pinned, NEW)
 
     await world.work(after=10 * MINUTE)
 

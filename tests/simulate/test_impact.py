@@ -7,7 +7,7 @@ from clarion.vocabulary import Scope
 from tests.engine.support import World, in_app, step
 from tests.support import Api, MakeApi
 
-DIGEST = step("digest", "Digest", type="regular", amount=10, unit="minutes")
+DIGEST = step("digest", "Digest", type="regular", amount=10, unit="minutes", version="latest")
 DELAY = step("delay", "Wait", type="regular", amount=1, unit="hours")
 OLD = in_app("old {{payload.n}}")
 NEW = in_app("new {{payload.n}} {{payload.title}}")

@@ -1,4 +1,4 @@
-"""Runs that go on with another version: after a digest with the newest one, unless the step says otherwise."""
+"""Runs that go on with another version: after a digest with the newest one, if the step says so."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from clarion.workflows.store import list_versions_by_id
 
 
 async def follow_newest(db: Connection, environment_id: EnvironmentId, runs: Sequence[Run], now: Millis) -> None:
-    """Let runs whose digest may close now go on with the newest version, if that has the step still."""
+    """Let runs whose digest may close now, and says so, go on with the newest version, if that has the step still."""
     led = [(run, job) for run in runs if (job := _find_digest(run)) is not None]
     if not led:
         return
@@ -48,7 +48,7 @@ def find_only_job(run: Run) -> Job | None:
 async def _follow(db: Connection, run: Run, job: Job, newest: WorkflowVersion, now: Millis) -> bool:
     """Let a run go on with the newest version; returns whether it does."""
     before = run.version.shown_number
-    if _is_pinned(run, job):
+    if not _follows_newest(run, job):
         return False
     moved = await move_version(db, run.version, newest, job.step, now, keeps_step=False)
     if moved is None:
@@ -70,9 +70,9 @@ def move_run(run: Run, job: Job, version: WorkflowVersion, now: Millis) -> None:
     run.version, run.is_moved = version, True
 
 
-def _is_pinned(run: Run, job: Job) -> bool:
+def _follows_newest(run: Run, job: Job) -> bool:
     try:
-        return read_as(DigestControls, run.step_of(job).controls).version is VersionChoice.PINNED
+        return read_as(DigestControls, run.step_of(job).controls).version is VersionChoice.LATEST
     except ControlsProblem:
         return False
 

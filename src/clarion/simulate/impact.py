@@ -178,17 +178,17 @@ async def _list_last(db: Connection, workflow: Workflow) -> list[tuple[Trigger, 
 
 
 def _weigh_waiting(waiting: RunsAtStep, steps: Sequence[Step]) -> WaitingRuns:
-    """Runs that wait for a digest go on with the newest version, if that has the step; all others keep theirs."""
+    """Runs that wait for a digest that says so go on with the newest version, if that has the step; others do not."""
     step = waiting.version.steps[waiting.position]
     is_gone = find_same(steps, step) is None
-    follows = step.type is StepType.DIGEST and not is_gone and not _is_pinned(step)
+    follows = step.type is StepType.DIGEST and not is_gone and _follows_newest(step)
     version = waiting.version.shown_number
     return WaitingRuns(step=step, version=version, count=waiting.count, follows=follows, is_gone=is_gone)
 
 
-def _is_pinned(step: Step) -> bool:
+def _follows_newest(step: Step) -> bool:
     try:
-        return read_as(DigestControls, step.controls).version is VersionChoice.PINNED
+        return read_as(DigestControls, step.controls).version is VersionChoice.LATEST
     except ControlsProblem:
         return False
 

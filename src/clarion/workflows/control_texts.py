@@ -123,7 +123,7 @@ TEXTS: dict[StepType, Mapping[str, ControlText]] = {
         ),
         "version": ControlText(
             "Goes on with",
-            "The latest version of the workflow, if that has the step still, or the one that the run started with.",
+            "The version that the run started with, or the latest one, if that has the step still.",
             "latest",
         ),
         "extendToSchedule": _EXTEND,

@@ -76,6 +76,8 @@ class DigestType(StrEnum):
 
 
 class VersionChoice(StrEnum):
+    """Which version a run goes on with after a digest; pinned if none is given."""
+
     LATEST = "latest"
     PINNED = "pinned"
 
