@@ -13,6 +13,7 @@ function KindEditor(props: FieldProps<PlainField>) {
 export const WIDGETS: Partial<Record<string, FieldEditor>> = {
   EMAIL_BODY: lazyComponent(() => import("../email/body-editor.tsx"), KindEditor),
   LAYOUT_SELECT: lazyComponent(() => import("../email/layout-field.tsx"), KindEditor),
+  CHOICES: lazyComponent(() => import("./choices-field.tsx"), KindEditor),
   KEY_VALUES: lazyComponent(() => import("./key-values-field.tsx"), KindEditor),
   WORKFLOW_SELECT: lazyComponent(() => import("./workflow-field.tsx"), KindEditor),
 };

@@ -7,6 +7,7 @@ export const texts = {
   entry: (title: string, number: number) => `${title} ${number}`,
   pairName: "Name",
   pairValue: "Value",
+  choiceLabel: "Label",
   more: "More fields",
   remarks: "Remarks",
   notJson: "This is not valid JSON yet; the last valid text is kept.",

@@ -38,6 +38,7 @@ const FIRST: Partial<Record<StepKind, readonly string[]>> = {
   email: ["subject", "body", "preheader", "layoutId"],
   push: ["subject", "body"],
   http_request: ["method", "url", "headers", "body", "onFailure"],
+  ask: ["question", "choices", "timeout", "onTimeout", "escalate"],
 };
 /** Edited elsewhere: the condition, and the kind of body with the body. Another name for a control is left out where it has no value. */
 const ELSEWHERE = ["skip", "editorType"];
@@ -51,11 +52,18 @@ const WITH_TEMPLATES: readonly StepKind[] = [
   "exit",
   "trigger",
   "http_request",
+  "ask",
 ];
 /** The server names the widgets that published dashboards know, which have less. */
 const OWN_WIDGETS: Partial<Record<StepKind, JsonObject>> = {
   trigger: { properties: { workflowId: { component: "WORKFLOW_SELECT" } } },
   http_request: { properties: { headers: { component: "KEY_VALUES" } } },
+  ask: {
+    properties: {
+      choices: { component: "CHOICES" },
+      escalate: { properties: { workflowId: { component: "WORKFLOW_SELECT" } } },
+    },
+  },
 };
 
 export function isMessage(type: StepKind): boolean {

@@ -32,6 +32,14 @@ test("a message shows its subject, or the text without markup", () => {
   assert.equal(describeStep("in_app", { body: "<b>Hi</b>  there" }), "Hi there");
 });
 
+test("a question says what it asks, and for how long it waits", () => {
+  assert.equal(
+    describeStep("ask", { question: "Approve order {{payload.order}}?", timeout: { amount: 2, unit: "days" } }),
+    "Asks “Approve order {{payload.order}}?”, and waits at most 2 days",
+  );
+  assert.match(describeStep("ask", {}), /not written/);
+});
+
 test("an HTTP step says what it calls, and for whom", () => {
   assert.equal(
     describeStep("http_request", { url: "https://example.com/{{payload.order}}" }),
