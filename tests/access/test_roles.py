@@ -55,7 +55,8 @@ def _is_allowed(operation: Operation, role: Role, general: Role) -> bool:
     assert operation.scope is not None
     # Members belong to the organization, not to an environment.
     counted = general if operation.scope.startswith("members:") else role
-    return operation.scope in SCOPES[counted] and (not operation.is_for_owners or general is Role.OWNER)
+    scopes = {operation.scope, *operation.also}
+    return scopes <= SCOPES[counted] and (not operation.is_for_owners or general is Role.OWNER)
 
 
 async def test_no_operation_is_open_in_an_environment_without_access(make_browser: SignIn, site: Site) -> None:

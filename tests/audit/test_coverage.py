@@ -28,6 +28,7 @@ NOT_AUDITED = {
         "POST",
         "/v1/workflows/steps/test-email",
     ): "needs a provider; tests/workflows/test_email_tests.py looks at its entry",
+    ("POST", "/v1/workflows/steps/test-request"): "makes one request, and saves nothing",
     ("POST", "/v2/layouts/{layoutId}/preview"): "saves nothing",
     (
         "POST",

@@ -227,8 +227,9 @@ def test_every_operation_has_the_category_that_its_rights_or_its_declaration_say
     configuration = {subject_of(path) for (_, path), one in categories.items() if one is LimitCategory.CONFIGURATION}
     uncounted = {subject_of(path) for (_, path), one in categories.items() if one is None}
     events = {"/v1/events/trigger", "/v1/events/trigger/bulk", "/v1/events/trigger/broadcast"}
-    assert triggers == {*events, "/v1/events/emit", "/v1/simulate", "/v1/workflows/{workflowId}/impact"}
-    content = {"layouts", "translations", "environment-variables", "segments"}
+    events |= {"/v1/events/emit", "/v1/runs/{notificationId}/answers"}
+    assert triggers == {*events, "/v1/simulate", "/v1/workflows/{workflowId}/impact"}
+    content = {"layouts", "translations", "environment-variables", "segments", "schedules"}
     assert configuration == {"workflows", "integrations", "webhooks", "environments", "organizations", *content}
     # Members who are in no environment; attempts to sign in have limits of their own. What people follow from
     # messages, and what chats answer, is counted when its token has said which environment it is about.
