@@ -233,7 +233,7 @@ def test_every_operation_has_the_category_that_its_rights_or_its_declaration_say
     assert configuration == {"workflows", "integrations", "webhooks", "environments", "organizations", *content}
     # Members who are in no environment; attempts to sign in have limits of their own. What people follow from
     # messages, and what chats answer, is counted when its token has said which environment it is about.
-    signed = {"unsubscribe", "preferences", "t", "integrations", "connect"}
+    signed = {"unsubscribe", "preferences", "answer", "t", "integrations", "connect"}
     assert uncounted == {"health-check", "inbound-webhooks", "auth", *signed}
 
 
