@@ -5,6 +5,7 @@ from functools import partial
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.ids import MessageId, SubscriberId
 from clarion.inbox import actions, state
+from clarion.inbox.answers import answer_by_button
 from clarion.inbox.filters import CountQuery, InboxFilter, InboxQuery, ManyIn, SeenIn
 from clarion.inbox.gathered import GatheredReads
 from clarion.inbox.sessions.tokens import get_session_subscriber, require_session
@@ -76,9 +77,10 @@ async def unsnooze_inbox_notification(call: Call, message_id: MessageId) -> Repl
     return await _change(call, message_id, state.unsnooze, EventType.MESSAGE_UNSNOOZED)
 
 
-@operation("PATCH", f"{_ONE}/complete", session=True, body=ActionIn)
+@operation("PATCH", f"{_ONE}/complete", session=True, body=ActionIn, refusals=(409, 410))
 async def complete_inbox_action(call: Call, message_id: MessageId, body: ActionIn) -> Reply[InboxNotificationOut]:
-    """Note that a button was used, which marks the notification as read."""
+    """Note that a button was used, which marks the notification as read; a button that answers a question does so."""
+    await answer_by_button(call, await get_session_subscriber(call), message_id, body.action_type)
     change = partial(state.complete_action, button=body.action_type)
     return await _change(call, message_id, change, EventType.MESSAGE_READ)
 

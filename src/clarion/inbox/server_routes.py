@@ -6,6 +6,7 @@ from clarion.errors import NotFound
 from clarion.http.operation import Call, DetachedCall, Transaction, operation
 from clarion.ids import MessageId, SubscriberId, SubscriberKey
 from clarion.inbox import actions, state
+from clarion.inbox.answers import answer_by_button
 from clarion.inbox.filters import ContextQuery, CountQuery, InboxQuery, ManyIn, SeenIn
 from clarion.inbox.wire import FilterCountOut, InboxNotificationOut, InboxPageOut, SnoozeIn
 from clarion.subscribers.model import Subscriber
@@ -94,12 +95,23 @@ async def unsnooze_subscriber_notification(
     return await _change(call, subscriber_key, message_id, query, state.unsnooze, EventType.MESSAGE_UNSNOOZED)
 
 
-@operation("PATCH", f"{_ONE}/actions/{{actionType}}/complete", scope=_WRITE, query=ContextQuery)
+@operation(
+    "PATCH",
+    f"{_ONE}/actions/{{actionType}}/complete",
+    scope=_WRITE,
+    query=ContextQuery,
+    refusals=(409, 410),
+)
 async def complete_subscriber_action(
     call: Call, subscriber_key: SubscriberKey, message_id: MessageId, action_type: str, query: ContextQuery
 ) -> InboxNotificationOut:
-    """Note that a button, `primary` or `secondary`, was used, which marks the notification as read."""
-    change = partial(state.complete_action, button=state.read_button(action_type))
+    """Note that a button, `primary` or `secondary`, was used, which marks the notification as read.
+
+    A button that answers a question does so, for the subscriber.
+    """
+    button = state.read_button(action_type)
+    await answer_by_button(call, await get_subscriber(call.db, call.environment_id, subscriber_key), message_id, button)
+    change = partial(state.complete_action, button=button)
     return await _change(call, subscriber_key, message_id, query, change, EventType.MESSAGE_READ)
 
 

@@ -10,6 +10,7 @@ from clarion.http.pages import OffsetPage, list_offset_page
 from clarion.http.wire import IdText
 from clarion.ids import MessageId, SubscriberKey, TransactionKey, find_id
 from clarion.inbox.actions import change_message
+from clarion.inbox.answers import answer_by_button
 from clarion.inbox.sockets.announcements import announce_changes
 from clarion.inbox.state import complete_action, read_button, revert_action
 from clarion.jsontext import encode_json
@@ -127,6 +128,7 @@ async def mark_all_messages(call: Call, subscriber_key: SubscriberKey, body: Mar
     scope=Scope.MESSAGES_WRITE,
     status=201,
     body=MessageActionIn,
+    refusals=(409, 410),
 )
 async def mark_message_action(
     call: Call, subscriber_key: SubscriberKey, message_id: MessageId, action_type: str, body: MessageActionIn
@@ -139,6 +141,8 @@ async def mark_message_action(
     is_done = body.status == "done"
     change = partial(complete_action if is_done else revert_action, button=button, payload=body.payload)
     event = EventType.MESSAGE_READ if is_done else None
+    if is_done:
+        await answer_by_button(call, subscriber, message_id, button)
     await change_message(call, subscriber, message_id, change, event)
     messages = await store.list_messages_by_id(call.db, call.environment_id, subscriber.id, [message_id])
     (view,) = await _list_views(call, messages)

@@ -163,7 +163,7 @@ def make_cta(content: InAppContent) -> dict[str, Any]:
 
 
 def make_button(kind: str, action: Action) -> dict[str, Any]:
-    button = {"type": kind, "content": action.label}
+    button = {"type": kind, "content": action.label} | ({"answer": action.answer} if action.answer else {})
     return button | (_link_data(action.redirect) if action.redirect else {})
 
 
@@ -196,7 +196,8 @@ class _Renderer:
         if action is None:
             return None
         label = self.text(f"{path}.label", action.label)
-        return Action(label=label, redirect=self.redirect(f"{path}.redirect", action.redirect))
+        redirect = self.redirect(f"{path}.redirect", action.redirect)
+        return Action(label=label, redirect=redirect, answer=action.answer)
 
     def redirect(self, path: str, redirect: Redirect | None) -> Redirect | None:
         if redirect is None:

@@ -25,7 +25,9 @@ _REDIRECT_MEMBERS = {"url": _URL, "target": _TARGET}
 def _button(title: str) -> ControlText:
     redirect = ControlText("Link", "What a click opens.", members=_REDIRECT_MEMBERS)
     label = ControlText("Label", "The text of the button.", "See the order")
-    return ControlText(title, "A button below the message.", members={"label": label, "redirect": redirect})
+    answer = ControlText("Answer", "What it answers: the stepId of a question, a dot and a choice.", "approval.approve")
+    members = {"label": label, "redirect": redirect, "answer": answer}
+    return ControlText(title, "A button below the message.", members=members)
 
 
 _OF_STEP = ControlText("Messages of", "The earlier step whose messages are meant.", "inbox")

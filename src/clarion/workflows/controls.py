@@ -118,6 +118,8 @@ class Redirect(Wire):
 class Action(Wire):
     label: str | None = None
     redirect: Redirect | None = None
+    answer: str | None = None
+    """What using the button answers to a question of the run: the `stepId`, a dot and the value of a choice."""
 
 
 class EmailSender(Wire):

@@ -35,6 +35,8 @@ _LINKS: Final[Schema] = {
     "preferences_url": TEXT | {"format": "uri", "description": "Where the person chooses which messages they get"},
 }
 _ANSWER_LINK: Final[Schema] = TEXT | {"format": "uri"}
+_ANSWERS: Final = frozenset({"primaryAction.answer", "secondaryAction.answer"})
+"""Controls that name an answer as templates do its link."""
 _UNSUBSCRIBE: Final = ("unsubscribe_url",)
 _CRITICAL: Final = "'unsubscribe_url' is empty in critical workflows, from which nobody can unsubscribe; remove it"
 
@@ -268,9 +270,8 @@ def _list_uses(prefix: str, part: Step | Variant, texts: Sequence[tuple[str, str
     for path, text in texts:
         if (path, text) == ("retain.by", BY_TIME):
             continue
-        if path in _KEYS and not has_markup(text):
-            names = tuple(split_path(text.strip()))
-            yield prefix + path, [names, ("payload", *names)]
+        if meant := _list_named(path, text):
+            yield prefix + path, meant
         for reference in list_references(text):
             yield prefix + path, [reference]
     for path, rule in part.list_rules():
@@ -279,6 +280,16 @@ def _list_uses(prefix: str, part: Step | Variant, texts: Sequence[tuple[str, str
     for path, source, text in list_fields(part.filters):
         names = tuple(split_path(text))
         yield f"{prefix}filters.{path}", [(source, *names), *([names] if names[0] == source else [])]
+
+
+def _list_named(path: str, text: str) -> list[Reference]:
+    """What a control names without being a template, if it does."""
+    if path in _ANSWERS:
+        return [("answers", *text.rpartition(".")[::2])]
+    if path not in _KEYS or has_markup(text):
+        return []
+    names = tuple(split_path(text.strip()))
+    return [names, ("payload", *names)]
 
 
 def find_missing_texts(prefix: str, texts: Iterable[tuple[str, str]], known: KnownTexts) -> Iterator[Issue]:
