@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clarion.answers.model import LINKS_LAST, AnswerTarget, read_answer_target, sign_answer
-from clarion.clock import Millis
+from clarion.clock import HOUR, Millis
 from clarion.content.links import LinkPurpose, LinkSecret, sign_link
 from clarion.db.port import Database
 from clarion.ids import EnvironmentId, NotificationId, SubscriberId
@@ -16,6 +16,7 @@ from tests.answers.conftest import LoadSecret
 from tests.answers.support import (
     ANSWER,
     LINKS,
+    SHOWN,
     answer_by_api,
     ask,
     confirm,
@@ -210,3 +211,22 @@ async def test_questions_and_labels_are_no_markup(world: World, browser: httpx.A
 
     assert "<script" not in shown.text
     assert "Approve &lt;script&gt;" in shown.text
+
+
+async def test_an_answer_that_is_accepted_is_never_overtaken_by_the_time_out(
+    world: World, browser: httpx.AsyncClient
+) -> None:
+    people = [f"p{number}" for number in range(12)]
+    await start(world, LINKS, ask(), SHOWN, to=people)
+    links = {key: (await list_links(world, key))[0] for key in people}
+    # The last moment at which answers count, and the first at which the time is over for workers.
+    world.clock.move(2 * HOUR)
+
+    answers, _ = await asyncio.gather(
+        asyncio.gather(*(confirm(browser, link) for link in links.values())), world.engine.drain()
+    )
+    await world.work()
+
+    shown = [(await world.feed(key))[1].partition("/")[0] for key in people]
+    assert {one.status_code for one in answers} <= {200, 410}
+    assert shown == ["approve" if one.status_code == 200 else "" for one in answers]
