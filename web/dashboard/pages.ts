@@ -131,6 +131,19 @@ export const PAGES: readonly PageInfo[] = [
     component: lazy(() => import("./pages/topic/page.tsx")),
   },
   {
+    path: "/segments",
+    title: texts.pages.segments,
+    section: "people",
+    scope: "segments:read",
+    component: lazy(() => import("./pages/segments/page.tsx")),
+  },
+  {
+    path: "/segments/:segmentKey",
+    title: texts.pages.segment,
+    scope: "segments:read",
+    component: lazy(() => import("./pages/segment/page.tsx")),
+  },
+  {
     path: "/contexts",
     title: texts.pages.contexts,
     section: "people",

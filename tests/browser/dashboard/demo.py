@@ -18,6 +18,7 @@ WITHOUT_ID = (
     "/subscribers",
     "/subscribers/import",
     "/topics",
+    "/segments",
     "/contexts",
     "/suppressions",
     "/integrations",
@@ -53,6 +54,8 @@ async def add_what_the_demo_lacks(desk: Desk) -> None:
     await desk.call("POST", "/v2/contexts", {"type": "tenant", "id": "acme", "data": {"name": "Acme"}})
     schedule = {"identifier": "daily", "name": "Every morning", "workflowId": "welcome", "to": "ada"}
     await desk.call("POST", "/v1/schedules", {**schedule, "cron": "0 9 * * *", "timezone": "subscriber"})
+    reachable = {"notNull": [{"var": "subscriber.email"}]}
+    await desk.call("POST", "/v1/segments", {"key": "reachable", "name": "With an address", "condition": reachable})
     await desk.call("POST", "/v1/integrations", SLACK)
     await desk.call("POST", "/v1/channel-connections", CONNECTION)
     await desk.call("POST", "/v1/channel-endpoints", ENDPOINT)
@@ -80,6 +83,7 @@ async def list_addresses(desk: Desk) -> list[str]:
         "/schedules/daily",
         *(f"/subscribers/ada{part}" for part in PARTS_OF_A_SUBSCRIBER),
         f"/topics/{topics['data'][0]['key']}",
+        "/segments/reachable",
         f"/integrations/{integrations[-1]['_id']}",
         f"/integrations/{next(one['_id'] for one in integrations if one['channel'] == 'email')}?part=replies",
         f"/webhooks/{endpoints[0]['_id']}",

@@ -19,6 +19,10 @@ export function topicPath(key: string): string {
   return `/topics/${encodeURIComponent(key)}`;
 }
 
+export function segmentPath(key: string): string {
+  return `/segments/${encodeURIComponent(key)}`;
+}
+
 /** The path of the page of a context. */
 export function contextPath(type: string, id: string): string {
   return `/contexts/${encodeURIComponent(type)}/${encodeURIComponent(id)}`;

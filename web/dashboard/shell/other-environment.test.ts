@@ -21,4 +21,5 @@ test("a thing with a name may be in the other environment too", () => {
     id: "a@b",
   });
   assert.equal(findCounterpart("/workflows/welcome/versions").path, "/workflows/welcome/versions");
+  assert.equal("kind" in findCounterpart("/segments/gold"), true);
 });

@@ -31,6 +31,7 @@ export const texts = {
   createWorkflow: "Create a workflow",
   createLayout: "Create a layout",
   createSubscriber: "Create a subscriber",
+  createSegment: "Create a segment",
   importSubscribers: "Import subscribers",
   addIntegration: "Add an integration",
   createKey: "Create an API key",

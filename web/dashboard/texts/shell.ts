@@ -28,6 +28,8 @@ export const texts = {
     subscriber: "Subscriber",
     topics: "Topics",
     topic: "Topic",
+    segments: "Segments",
+    segment: "Segment",
     contexts: "Contexts",
     context: "Context",
     suppressions: "Suppressions",
