@@ -20,6 +20,7 @@ SHOWN_ONCE = {
     "EndpointSecretOut.secret": "its new secret",
     "MobileLinkOut.token": "of one use within five minutes",
     "SessionOut.token": "the token of a person's own session",
+    "ImpactOut.confirmToken": "proves within 15 minutes that the impact of these very steps was looked at",
     **dict.fromkeys(
         (f"ConnectionAuthOut.{name}" for name in ("accessToken", "refreshToken", "refreshTokenExpiresAt")),
         "masked for everybody",

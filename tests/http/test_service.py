@@ -84,7 +84,7 @@ async def test_every_operation_but_health_receipts_links_and_beginning_a_session
         *(("POST", f"/v1/auth/{one}") for one in ("setup", "invitation", "invitation/accept")),
         *(("POST", f"/v1/auth/{one}") for one in ("reset-request", "reset")),
         *((method, reports) for method in ("GET", "HEAD", "POST")),
-        *((method, page) for method in ("GET", "POST") for page in ("/unsubscribe", "/preferences")),
+        *((method, page) for method in ("GET", "POST") for page in ("/unsubscribe", "/preferences", "/answer")),
         *((method, f"/t/{kind}/{{linkToken}}") for method in ("GET", "HEAD") for kind in ("c", "o")),
         ("GET", "/t/proof/{challenge}"),
         ("GET", "/v1/integrations/chat/oauth/callback"),

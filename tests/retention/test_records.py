@@ -173,7 +173,7 @@ async def test_a_version_goes_long_after_it_was_replaced_unless_a_run_needs_it(
 async def test_a_version_that_was_made_for_runs_goes_when_none_goes_on_with_it(
     world: World, database: Database
 ) -> None:
-    digest = step("digest", "Digest", type="regular", amount=1, unit="days")
+    digest = step("digest", "Digest", type="regular", amount=1, unit="days", version="latest")
     wait = {**step("delay", type="regular", amount=200, unit="days"), "name": "Wait"}
     made = await world.make_workflow(digest)
     steps = [{**digest, "_id": made["steps"][0]["_id"]}, wait, in_app("last")]
