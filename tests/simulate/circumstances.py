@@ -121,8 +121,15 @@ def _nest(random: Random, steps: list[dict[str, Any]], number: int) -> list[dict
 
 
 def _without_filters(step: dict[str, Any]) -> dict[str, Any]:
-    """A step that asks for none of the steps before, which may be on another path."""
-    return {name: value for name, value in step.items() if name != "filters"}
+    """A step that asks for none of the steps before, which may be on another path; nor do those within it."""
+    bare = {name: value for name, value in step.items() if name != "filters"}
+    if bare["type"] == "branch":
+        controls = dict(bare["controlValues"])
+        controls["paths"] = [{**path, "steps": [*map(_without_filters, path["steps"])]} for path in controls["paths"]]
+        if "otherwise" in controls:
+            controls["otherwise"] = {"steps": [*map(_without_filters, controls["otherwise"]["steps"])]}
+        bare["controlValues"] = controls
+    return bare
 
 
 def _text(random: Random) -> str:

@@ -133,7 +133,7 @@ async def run_claim(
         has_more=claim.has_more or has_postponed or has_triggered,
         delivered=runs,
         resumed=resumed,
-        changed=changes.shown,
+        changed=tuple(changes.shown),
     )
 
 
